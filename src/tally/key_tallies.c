@@ -440,6 +440,18 @@ static void move_one(struct key_tallies *keys, struct stripe *stripe, const stru
 
 #define KEYS_AT_ONCE 32 /* whose memory is fetched at the same time */
 
+/* Fetches what finding the keys with these hashes is going to look at. */
+static void fetch_keys(const struct key_table *table, const uint64_t *hashes, size_t count)
+{
+    uint32_t keys[KEYS_AT_ONCE];
+    for (size_t i = 0; i < count; i++)
+        key_table_prefetch(table, hashes[i]);
+    for (size_t i = 0; i < count; i++)
+        keys[i] = key_table_prefetch_entry(table, hashes[i]);
+    for (size_t i = 0; i < count; i++)
+        key_table_prefetch_name(table, keys[i]);
+}
+
 static void move_stripe(struct key_tallies *keys, size_t number, const struct moving *moving)
 {
     const struct key_entry *entries = moving->from->entries;
@@ -451,13 +463,13 @@ static void move_stripe(struct key_tallies *keys, size_t number, const struct mo
     const uint64_t before = bytes_of(stripe);
     for (uint32_t next = first; next > 0;) {
         uint32_t some[KEYS_AT_ONCE];
+        uint64_t hashes[KEYS_AT_ONCE];
         size_t count = 0;
         for (; next > 0 && count < KEYS_AT_ONCE; next = moving->next[some[count++]]) {
             some[count] = next - 1;
-            key_table_prefetch(&stripe->table, entries[next - 1].hash);
+            hashes[count] = entries[next - 1].hash;
         }
-        for (size_t i = 0; i < count; i++)
-            key_table_prefetch_entry(&stripe->table, entries[some[i]].hash);
+        fetch_keys(&stripe->table, hashes, count);
         for (size_t i = 0; i < count; i++)
             move_one(keys, stripe, moving, some[i]);
     }
@@ -615,16 +627,13 @@ static void move_share(struct key_shares *shares, size_t number)
     const uint64_t before = bytes_of(stripe);
     while (next > 0) {
         const struct shared_sample *some[KEYS_AT_ONCE];
-        uint32_t numbers[KEYS_AT_ONCE];
+        uint64_t hashes[KEYS_AT_ONCE];
         size_t count = 0;
         for (; next > 0 && count < KEYS_AT_ONCE; next = some[count++]->next) {
             some[count] = &shares->samples[next - 1];
-            key_table_prefetch(&stripe->table, some[count]->hash);
+            hashes[count] = some[count]->hash;
         }
-        for (size_t i = 0; i < count; i++)
-            numbers[i] = key_table_prefetch_entry(&stripe->table, some[i]->hash);
-        for (size_t i = 0; i < count; i++)
-            key_table_prefetch_name(&stripe->table, numbers[i]);
+        fetch_keys(&stripe->table, hashes, count);
         for (size_t i = 0; i < count; i++)
             add_shared(keys, stripe, some[i]);
     }
@@ -864,7 +873,7 @@ size_t key_tallies_count(const struct key_tallies *keys)
     return keys->order.count;
 }
 
-/* Keys ahead whose memory is fetched, as they are read in order, but lie apart. */
+/* Keys whose memory is fetched before they are read: their order is not that of the tables. */
 #define READ_AHEAD 16
 
 /* The place of a key. */

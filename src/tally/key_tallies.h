@@ -233,11 +233,11 @@ static inline uint32_t key_table_prefetch_entry(const struct key_table *table, u
     return key;
 }
 
-/* Prefetches the name of a key, once the entry has come. */
+/* Prefetches the name of a key, once the entry has come, unless its words say all. */
 static inline void key_table_prefetch_name(const struct key_table *table, uint32_t key)
 {
-    if (key != KEY_MISSING)
-        __builtin_prefetch(table->entries[key].name + table->entries[key].len);
+    if (table->entries[key].len > 16)
+        __builtin_prefetch(table->entries[key].name);
 }
 
 /* Each returns the number of the key with this hash, and words, and name, which is added if it is
