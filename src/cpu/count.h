@@ -10,6 +10,7 @@
 #include "src/input/engine.h"
 #include "src/tally/histogram_spec.h"
 #include "src/tally/tally.h"
+#include "src/text/field_parser.h"
 #include "src/tally/keyed_counts.h"
 #include "src/tally/paged_counts.h"
 

@@ -267,4 +267,15 @@ bool list_next(struct list *list);
 /* True if such a field has no samples, which are then not missing. */
 bool list_is_empty(const struct field *field, const unsigned char *from, const unsigned char *to);
 
+/* Whole records that are read from `at` on. */
+struct record_text {
+    const unsigned char *begin, *at, *limit;
+};
+
+/* The field with the key of a record, as field_find gives it; `from` is NULL if there is none. */
+struct key_span {
+    const unsigned char *from;
+    size_t len;
+};
+
 #endif

@@ -6,7 +6,6 @@
 
 #include "number.h"
 #include "field.h"
-#include "line_filter.h"
 
 /* The numbers in the fields of lines (src/text/field.h). Fields are gathered as tokens, some
  * hundred at a time, which a parser of numbers reads while they are in the L1 cache. */
@@ -15,17 +14,6 @@
 #define FIELD_SLACK 64
 
 #define FIELD_TOKENS_SIZE (3 * NUMBER_MAX)
-
-/* Whole records that are read from `at` on. */
-struct record_text {
-    const unsigned char *begin, *at, *limit;
-};
-
-/* The field with the key of a record, as field_find gives it; `from` is NULL if there is none. */
-struct key_span {
-    const unsigned char *from;
-    size_t len;
-};
 
 /* Tokens, each with a space after it: one for every record that counts. That of an invalid record
  * is not a number. */
@@ -43,6 +31,8 @@ static inline bool field_tokens_have_room(const struct field_tokens *tokens)
 {
     return tokens->len + NUMBER_MAX + 1 <= FIELD_TOKENS_SIZE;
 }
+
+struct line_string;
 
 struct number_parser {
     const char *name;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "lines.h"
+#include "field_parser.h"
 #include "weight.h"
 #include "src/base/byte_masks.h"
 

@@ -5,8 +5,9 @@
 #ifndef GPUHISTO_LINES_H
 #define GPUHISTO_LINES_H
 
-#include "field_parser.h"
+#include "line_filter.h"
 
+struct number_parser;
 struct weight_total;
 
 /* --- their description --- */

@@ -3,6 +3,7 @@
  * line_filter_keeps for each record: random lines, strings and conditions between pages that fault,
  * and records around the longest. */
 #include "src/text/number.h"
+#include "src/text/field_parser.h"
 #include "src/text/lines.h"
 #include "tests/helpers/guarded.h"
 #include "tests/helpers/random.h"
