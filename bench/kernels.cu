@@ -10,7 +10,7 @@
 #include "bench/device.cuh"
 
 extern "C" {
-#include "gpu/strategy.h"
+#include "gpu/count/strategy.h"
 #include "src/cpu/count.h"
 }
 

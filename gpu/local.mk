@@ -3,33 +3,33 @@
 
 # What the device needs to know of a histogram, and of the GPU that was asked for.
 gpu_plan_sources = \
-	gpu/group_map.c gpu/group_map.h \
-	gpu/line_field.h \
-	gpu/row_map.c gpu/row_map.h \
-	gpu/strategy.c gpu/strategy.h gpu/strategies.def \
-	gpu/cuda_devices.c gpu/cuda_devices.h
+	gpu/count/group_map.c gpu/count/group_map.h \
+	gpu/count/line_field.h \
+	gpu/count/row_map.c gpu/count/row_map.h \
+	gpu/count/strategy.c gpu/count/strategy.h gpu/count/strategies.def \
+	gpu/engine/cuda_devices.c gpu/engine/cuda_devices.h
 
 gpu_engine_sources = \
-	gpu/device_thread.c gpu/device_thread.h gpu/device_thread_internal.h gpu/device_thread_loop.c \
+	gpu/engine/device_thread.c gpu/engine/device_thread.h gpu/engine/device_thread_internal.h gpu/engine/device_thread_loop.c \
 	gpu/decode/content_check.c gpu/decode/content_check.h \
 	gpu/decode/content_run.c gpu/decode/content_run.h \
-	gpu/decode/decoder.c gpu/decoder.h gpu/decode/decoder_internal.h \
+	gpu/decode/decoder.c gpu/decode/decoder.h gpu/decode/decoder_internal.h \
 	gpu/decode/decoder_fetch.c \
 	gpu/decode/decoder_file.c \
 	gpu/decode/decoder_inputs.c \
 	gpu/decode/decoder_memory.c \
 	gpu/decode/decoder_queue.c \
 	gpu/decode/planner.c gpu/decode/planner.h \
-	gpu/device.h \
-	gpu/gpu_completions.c \
-	gpu/gpu_engine.c gpu/gpu_engine.h gpu/gpu_engine_internal.h \
-	gpu/gpu_group.c gpu/gpu_group.h \
-	gpu/watchdog.h \
-	gpu/pinned.c gpu/pinned.h \
-	gpu/recovery.c \
-	gpu/row_pages.c gpu/row_pages.h \
-	gpu/slots.c gpu/slots.h \
-	gpu/snapshot.c gpu/snapshot.h
+	gpu/engine/device.h \
+	gpu/engine/gpu_completions.c \
+	gpu/engine/gpu_engine.c gpu/engine/gpu_engine.h gpu/engine/gpu_engine_internal.h \
+	gpu/engine/gpu_group.c gpu/engine/gpu_group.h \
+	gpu/engine/watchdog.h \
+	gpu/engine/pinned.c gpu/engine/pinned.h \
+	gpu/engine/recovery.c \
+	gpu/engine/row_pages.c gpu/engine/row_pages.h \
+	gpu/engine/slots.c gpu/engine/slots.h \
+	gpu/engine/snapshot.c gpu/engine/snapshot.h
 
 # What is decompressed on the device: what the host plans.
 gpu_decode_sources = \
@@ -39,7 +39,7 @@ gpu_decode_sources = \
 	gpu/decode/plan.c gpu/decode/plan.h \
 	gpu/decode/zstd/zstd_plan.c gpu/decode/zstd/zstd_plan.h
 
-cuda_sources = gpu/device.cu gpu/device_decoding.cu gpu/count/kernel_table.cu gpu/decode/stage_table.cu
+cuda_sources = gpu/engine/device.cu gpu/decode/device_decoding.cu gpu/count/kernel_table.cu gpu/decode/stage_table.cu
 kernel_headers = \
 	gpu/count/bin_cache.cuh gpu/count/bitsliced.cuh gpu/count/byte_counters.cuh gpu/count/characters.cuh \
 	gpu/count/counting.cuh gpu/count/fields.cuh gpu/count/lanes.cuh gpu/count/lanes_values.cuh gpu/count/launch.h \
@@ -56,14 +56,14 @@ kernel_headers = \
 	gpu/decode/keep.cuh gpu/decode/link.cuh gpu/decode/zstd/literals.cuh gpu/decode/zstd/parse.cuh gpu/decode/pipeline.cuh \
 	gpu/decode/place.cuh gpu/decode/zstd/repeat_offsets.cuh gpu/decode/zstd/repeat_offsets_map.cuh gpu/decode/zstd/sequence_codes.cuh \
 	gpu/decode/zstd/sequences.cuh gpu/decode/stages.h gpu/decode/tail.cuh gpu/decode/tile.cuh gpu/decode/zstd/walk.cuh \
-	gpu/device_internal.cuh gpu/ptx.cuh
+	gpu/engine/device_internal.cuh gpu/ptx.cuh
 
 if HAVE_CUDA
-device = gpu/device.o gpu/device_decoding.o gpu/count/kernel_table.o gpu/decode/stage_table.o
+device = gpu/engine/device.o gpu/decode/device_decoding.o gpu/count/kernel_table.o gpu/decode/stage_table.o
 device_libs = $(CUDA_LIBS)
 else
 noinst_LIBRARIES += libnodevice.a
-libnodevice_a_SOURCES = gpu/no_device.c
+libnodevice_a_SOURCES = gpu/engine/no_device.c
 device = libnodevice.a
 device_libs =
 endif
@@ -79,10 +79,10 @@ am__v_NVCC_1 =
 	@$(MKDIR_P) $(@D)
 	$(AM_V_NVCC)$(NVCC) $(CUDA_GENCODE) -std=c++17 -O3 --threads=0 --objdir-as-tempdir -I$(srcdir) \
 	  $(CUDA_CPPFLAGS) -Werror all-warnings $(NVCC_HOST_FLAGS) $(NVCCFLAGS) -MMD -MP -MF $@.d -c -o $@ $<
--include gpu/device.o.d gpu/device_decoding.o.d gpu/count/kernel_table.o.d gpu/decode/stage_table.o.d
+-include gpu/engine/device.o.d gpu/decode/device_decoding.o.d gpu/count/kernel_table.o.d gpu/decode/stage_table.o.d
 
 # With what an interrupted nvcc leaves.
-MOSTLYCLEANFILES += gpu/device.o gpu/device.o.* gpu/device_decoding.o gpu/device_decoding.o.* gpu/count/kernel_table.o gpu/count/kernel_table.o.* \
+MOSTLYCLEANFILES += gpu/engine/device.o gpu/engine/device.o.* gpu/decode/device_decoding.o gpu/decode/device_decoding.o.* gpu/count/kernel_table.o gpu/count/kernel_table.o.* \
 	gpu/decode/stage_table.o gpu/decode/stage_table.o.*
 
-EXTRA_DIST += $(cuda_sources) $(kernel_headers) gpu/no_device.c
+EXTRA_DIST += $(cuda_sources) $(kernel_headers) gpu/engine/no_device.c

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The program: options, open, count, report, exit status. */
 
-#include "gpu/device.h"
+#include "gpu/engine/device.h"
 #include "src/base/signals.h"
 #include "src/cli/diag.h"
 #include "src/tally/file_tallies.h"

@@ -2,7 +2,7 @@
 /* Ends a run, and prints its texts that are no table. */
 #include "main.h"
 
-#include "gpu/strategy.h"
+#include "gpu/count/strategy.h"
 #include "src/base/signals.h"
 #include "src/cli/diag.h"
 

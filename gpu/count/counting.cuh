@@ -7,8 +7,8 @@
 #include "gpu/count/rows.cuh"
 
 extern "C" {
-#include "gpu/group_map.h"
-#include "gpu/line_field.h"
+#include "group_map.h"
+#include "line_field.h"
 }
 
 // The parameters of a mapping from samples to bins.

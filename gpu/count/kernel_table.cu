@@ -118,7 +118,7 @@ static counting_kernel partition_count_of(unsigned bins)
     {                                                                                              \
         return second;                                                                             \
     }
-#include "gpu/strategies.def"
+#include "strategies.def"
 #undef STRATEGY
 
 // True if there is a kernel, of which `text` is the column, for those of the modes that it is for.
@@ -142,14 +142,14 @@ constexpr unsigned own_columns =
                       has_kernel(modes, 1u << MODE_NUMBERS, #numbers) &&                           \
                       has_kernel(modes, ~own_columns, #others),                                    \
                   "a mode of " #name " has no kernel");
-#include "gpu/strategies.def"
+#include "strategies.def"
 #undef STRATEGY
 
 const struct strategy_kernels strategy_kernels[] = {
 #define STRATEGY(name, about, modes, bytes, letters, values, numbers, others, second, table,       \
                  scratch)                                                                          \
     {name##_for, name##_second, table, scratch},
-#include "gpu/strategies.def"
+#include "strategies.def"
 #undef STRATEGY
 };
 

@@ -7,7 +7,7 @@
 #include "gpu/count/counting.cuh"
 
 extern "C" {
-#include "gpu/row_pages.h"
+#include "gpu/engine/row_pages.h"
 #include "gpu/count/tuning.h"
 #include "src/tally/characters.h"
 }

@@ -56,7 +56,7 @@ static __device__ __forceinline__ void count_row(row_cache &cache, const count_a
         atomicAdd(&args.counts[row], 1ull);
 }
 
-// The word after the rows: how many newline characters there are (gpu/device.h).
+// The word after the rows: how many newline characters there are (gpu/engine/device.h).
 static __device__ __forceinline__ void count_lines(const count_args &args, unsigned lines)
 {
     for (unsigned by = 16; by > 0; by /= 2)

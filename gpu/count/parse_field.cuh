@@ -4,7 +4,7 @@
 #ifndef GPUHISTO_PARSE_FIELD_CUH
 #define GPUHISTO_PARSE_FIELD_CUH
 
-#include "gpu/line_field.h"
+#include "line_field.h"
 #include "gpu/count/parse_number.cuh"
 
 extern "C" {

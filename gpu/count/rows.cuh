@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Which row of the table a value belongs to: the same rows as src/bins/binning.c finds, to the
-// bit. The map of numbers and tables comes from gpu/row_map.c.
+// bit. The map of numbers and tables comes from gpu/count/row_map.c.
 #ifndef GPUHISTO_ROWS_CUH
 #define GPUHISTO_ROWS_CUH
 
@@ -9,7 +9,7 @@
 #include <cmath>
 
 extern "C" {
-#include "gpu/row_map.h"
+#include "row_map.h"
 }
 
 // --- doubles ---

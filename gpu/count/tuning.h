@@ -6,7 +6,7 @@
 #ifndef GPUHISTO_TUNING_H
 #define GPUHISTO_TUNING_H
 
-#include "gpu/strategy.h"
+#include "strategy.h"
 
 /* Threads a block of the strategies numbers and fields, and of its second kernel, which takes a
  * warp. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "content_check.h"
 #include "content_run.h"
-#include "gpu/pinned.h"
+#include "gpu/engine/pinned.h"
 
 #include <stdlib.h>
 

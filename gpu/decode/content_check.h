@@ -8,7 +8,7 @@
 #ifndef GPUHISTO_CONTENT_CHECK_H
 #define GPUHISTO_CONTENT_CHECK_H
 
-#include "gpu/device_thread.h"
+#include "gpu/engine/device_thread.h"
 
 #include <stdbool.h>
 #include <stdint.h>

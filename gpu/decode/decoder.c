@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The way of a compressed file through a GPU, under the engine's lock. */
-#include "gpu/gpu_engine_internal.h"
+#include "gpu/engine/gpu_engine_internal.h"
 #include "src/base/clock.h"
 #include "src/input/records.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Fetches content that the host needs: a batch with an invalid sample, and the bytes after the last
  * record. */
-#include "gpu/gpu_engine_internal.h"
+#include "gpu/engine/gpu_engine_internal.h"
 
 #include <stdlib.h>
 #include <string.h>

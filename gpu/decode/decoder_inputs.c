@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Takes compressed bytes that are read into pinned memory, plans them as batches, and copies them
  * to the device. */
-#include "gpu/gpu_engine_internal.h"
+#include "gpu/engine/gpu_engine_internal.h"
 
 int decoder_inputs_poll(struct gpu_decoder *decoder)
 {

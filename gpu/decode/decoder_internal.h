@@ -10,9 +10,9 @@
 
 #include "content_check.h"
 #include "planner.h"
-#include "gpu/decoder.h"
-#include "gpu/pinned.h"
-#include "gpu/slots.h"
+#include "decoder.h"
+#include "gpu/engine/pinned.h"
+#include "gpu/engine/slots.h"
 #include "src/tally/characters.h"
 #include "src/input/records.h"
 

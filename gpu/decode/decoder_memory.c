@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "gpu/gpu_engine_internal.h"
+#include "gpu/engine/gpu_engine_internal.h"
 #include "src/input/records.h"
 
 #include <stdlib.h>

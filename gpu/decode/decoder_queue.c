@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Launches batches, judges them by their verdicts and checksums, has them counted, and frees them,
  * oldest first. */
-#include "gpu/gpu_engine_internal.h"
+#include "gpu/engine/gpu_engine_internal.h"
 #include "src/input/records.h"
 
 #include <stdlib.h>

@@ -2,8 +2,8 @@
 /* Who counts: --device, --kernel, --chunk-size, --buffers, --threads; --sandbox, --no-sandbox. */
 #include "option.h"
 #include "parse.h"
-#include "gpu/snapshot.h"
-#include "gpu/strategy.h"
+#include "gpu/engine/snapshot.h"
+#include "gpu/count/strategy.h"
 #include "src/cpu/count.h"
 
 #include <inttypes.h>

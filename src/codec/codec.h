@@ -79,9 +79,9 @@ struct decoder {
 };
 
 struct codec {
-    const char *name;  /* as --decompress and messages call it */
-    double gpu_rate;   /* bytes of content a second that a GPU decompresses (gpu/decoder.h); 0: none
-                        * does */
+    const char *name; /* as --decompress and messages call it */
+    double gpu_rate; /* bytes of content a second that a GPU decompresses (gpu/decode/decoder.h); 0:
+                      * none does */
     unsigned together; /* workers that decode one file, and hardly wait for each other */
     bool is_chain; /* whether a frame may follow depends on those before: once in order, a file is
                     * decoded so to its end */

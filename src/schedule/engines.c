@@ -2,9 +2,9 @@
 /* The engines of a run: opens GPUs, chooses the engine of each chunk, and measures what bytes cost
  * each of them. The policy decides; what it is told comes from here. */
 #include "pool_state.h"
-#include "gpu/decoder.h"
-#include "gpu/device.h"
-#include "gpu/gpu_group.h"
+#include "gpu/decode/decoder.h"
+#include "gpu/engine/device.h"
+#include "gpu/engine/gpu_group.h"
 #include "src/base/system_limits.h"
 
 #include <math.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* A run: opens the CPU's engine, starts workers, waits for them, and adds up what was counted. */
 #include "pool_state.h"
-#include "gpu/decoder.h"
-#include "gpu/device.h"
-#include "gpu/gpu_group.h"
+#include "gpu/decode/decoder.h"
+#include "gpu/engine/device.h"
+#include "gpu/engine/gpu_group.h"
 #include "src/base/system_limits.h"
 #include "src/tally/file_tallies.h"
 #include "src/tally/key_tallies.h"

@@ -3,8 +3,8 @@
 #ifndef GPUHISTO_SCHEDULE_H
 #define GPUHISTO_SCHEDULE_H
 
-#include "gpu/cuda_devices.h"
-#include "gpu/gpu_engine.h"
+#include "gpu/engine/cuda_devices.h"
+#include "gpu/engine/gpu_engine.h"
 #include "src/base/error.h"
 #include "src/tally/histogram_spec.h"
 #include "src/tally/tally.h"

@@ -10,7 +10,7 @@
 #ifndef GPUHISTO_WORKER_H
 #define GPUHISTO_WORKER_H
 
-#include "gpu/decoder.h"
+#include "gpu/decode/decoder.h"
 #include "schedule.h"
 #include "src/input/records.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The seam gpu/device.h for tests: a device whose streams are a thread of this process, that runs
- * the shipped kernels on the CPU, and that fails when told to.
+/* The seam gpu/engine/device.h for tests: a device whose streams are a thread of this process, that
+ * runs the shipped kernels on the CPU, and that fails when told to.
  *
  * It aborts when the engine breaks the seam's rules: two threads inside at once, a slot used before
  * its snapshot arrived, any call after the device was lost, lengths out of bounds.

@@ -2,8 +2,8 @@
 /* The strategy that counts characters, and groups of them, over texts of all scripts, hostile bytes
  * and every length that matters, against the definition. Through the seam, as test_strategies is.
  */
-#include "gpu/row_pages.h"
-#include "gpu/strategy.h"
+#include "gpu/engine/row_pages.h"
+#include "gpu/count/strategy.h"
 #include "src/tally/characters.h"
 #include "tests/helpers/check_characters.h"
 #include "tests/helpers/random.h"

@@ -5,8 +5,8 @@
  *
  * The format's own library is the oracle of what the content is, and the CPU's engine that of the
  * counts. The format is COMPRESSOR. */
-#include "gpu/decoder.h"
-#include "gpu/gpu_engine.h"
+#include "gpu/decode/decoder.h"
+#include "gpu/engine/gpu_engine.h"
 #include "src/cpu/count.h"
 #include "src/input/records.h"
 #include "tests/device/emulated_device.h"

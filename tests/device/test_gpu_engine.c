@@ -5,11 +5,11 @@
  * Every schedule is one life of an engine: open, chunks from one or several threads, finish, close.
  * It must end with counts equal to a naive count of the same data, or, where nothing replaces a
  * lost device, with -1 and no counts. */
-#include "gpu/decoder.h"
-#include "gpu/gpu_engine.h"
-#include "gpu/row_pages.h"
-#include "gpu/snapshot.h"
-#include "gpu/strategy.h"
+#include "gpu/decode/decoder.h"
+#include "gpu/engine/gpu_engine.h"
+#include "gpu/engine/row_pages.h"
+#include "gpu/engine/snapshot.h"
+#include "gpu/count/strategy.h"
 #include "src/cpu/count.h"
 #include "src/tally/characters.h"
 #include "src/codec/codec.h"

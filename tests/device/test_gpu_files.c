@@ -2,8 +2,8 @@
 /* Compressed files and pipes that an engine decompresses by itself, as a reader gives them to it:
  * over an emulated device that fails at any call the counts are those of libzstd and the CPU, or
  * the run is refused, because nothing replaces the device, or too little of a pipe was kept. */
-#include "gpu/decoder.h"
-#include "gpu/gpu_engine.h"
+#include "gpu/decode/decoder.h"
+#include "gpu/engine/gpu_engine.h"
 #include "src/cpu/count.h"
 #include "src/input/records.h"
 #include "tests/device/emulated_device.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Several GPUs of which some cannot be opened: the others count all of it, and it is known which
  * one is missing and why. And how many of them decompress. */
-#include "gpu/decoder.h"
-#include "gpu/gpu_group.h"
-#include "gpu/strategy.h"
+#include "gpu/decode/decoder.h"
+#include "gpu/engine/gpu_group.h"
+#include "gpu/count/strategy.h"
 #include "src/codec/codec.h"
 #include "src/schedule/schedule.h"
 #include "tests/device/emulated_device.h"

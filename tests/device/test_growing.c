@@ -3,8 +3,8 @@
  * one when an engine has decompressed what they had then: the counts, or the reason why there are
  * none, are those of the CPU alone. What the file had may end anywhere, within a skippable frame
  * too, which the engine does not look at. */
-#include "gpu/decoder.h"
-#include "gpu/gpu_engine.h"
+#include "gpu/decode/decoder.h"
+#include "gpu/engine/gpu_engine.h"
 #include "src/cpu/count.h"
 #include "src/input/records.h"
 #include "src/input/input.h"

@@ -3,7 +3,7 @@
  * overflow one by one and one into the next, values that are all of one range of bins, runs, and
  * data that are larger than the memory for sorting them. Values are their own bins. Through the
  * seam, as test_strategies.c. */
-#include "gpu/strategy.h"
+#include "gpu/count/strategy.h"
 #include "gpu/count/tuning.h"
 #include "tests/helpers/random.h"
 #include "tests/helpers/scale.h"

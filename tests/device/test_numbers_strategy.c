@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Decimal text counted by the device against the CPU's parser, over every way to build bins.
  * Through the seam, as test_strategies.c. */
-#include "gpu/strategy.h"
+#include "gpu/count/strategy.h"
 #include "tests/helpers/bits.h"
 #include "tests/helpers/layouts.h"
 #include "tests/helpers/random.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The strategy for pairs of bytes, over every kind of data and length, against a naive count.
  * Through the seam, as test_strategies.c. */
-#include "gpu/strategy.h"
+#include "gpu/count/strategy.h"
 #include "tests/helpers/random.h"
 #include "tests/helpers/samples.h"
 #include "tests/helpers/scale.h"

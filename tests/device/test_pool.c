@@ -5,7 +5,7 @@
  * -1. Every second run also counts each file.
  *
  * The tuning lets the GPU be opened at once, so that it counts some of a short input, too. */
-#include "gpu/strategy.h"
+#include "gpu/count/strategy.h"
 #include "src/tally/file_tallies.h"
 #include "src/tally/tally.h"
 #include "src/schedule/schedule.h"

@@ -2,7 +2,7 @@
 /* Every counting strategy, in every mode it claims, over every kind of data and length, against a
  * naive count. Through the seam, so that the same program tests the kernels on the CPU (linked with
  * the emulated device) and on a GPU (linked with the real one; without a GPU it is skipped). */
-#include "gpu/strategy.h"
+#include "gpu/count/strategy.h"
 #include "tests/helpers/samples.h"
 #include "tests/helpers/scale.h"
 #include "tests/helpers/seam.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Every strategy that counts values, over every type and way to build bins, against binning.c.
  * Through the seam, as test_strategies.c. */
-#include "gpu/strategy.h"
+#include "gpu/count/strategy.h"
 #include "tests/helpers/layouts.h"
 #include "tests/helpers/random.h"
 #include "tests/helpers/scale.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* A device through the seam (gpu/device.h), a chunk at a time: on a GPU or on the emulated one,
- * whichever the test is linked with. */
+/* A device through the seam (gpu/engine/device.h), a chunk at a time: on a GPU or on the emulated
+ * one, whichever the test is linked with. */
 #ifndef GPUHISTO_TESTS_SEAM_H
 #define GPUHISTO_TESTS_SEAM_H
 
-#include "gpu/device.h"
+#include "gpu/engine/device.h"
 
 #define SEAM_SKIP 77 /* exit status of a test that found no device */
 

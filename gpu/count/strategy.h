@@ -10,7 +10,7 @@
 /* A strategy is named by its index too. */
 enum strategy_id {
 #define STRATEGY(name, ...) STRATEGY_##name,
-#include "gpu/strategies.def"
+#include "strategies.def"
 #undef STRATEGY
 };
 

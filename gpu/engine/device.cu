@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The seam to CUDA. This file and device_decoding.cu are the only ones that call its runtime.
-#include "gpu/device_internal.cuh"
-#include "gpu/cuda_devices.h"
+#include "device_internal.cuh"
+#include "cuda_devices.h"
 
 extern "C" {
 #include "src/text/number.h"

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#include "gpu/line_field.h"
+#include "line_field.h"
 #include "gpu/count/tuning.h"
 
 #include <string.h>
 
 const struct strategy strategies[] = {
 #define STRATEGY(name, about, modes, ...) {#name, about, modes},
-#include "gpu/strategies.def"
+#include "strategies.def"
 #undef STRATEGY
 };
 

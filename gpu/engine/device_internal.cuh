@@ -4,7 +4,7 @@
 #ifndef GPUHISTO_DEVICE_INTERNAL_CUH
 #define GPUHISTO_DEVICE_INTERNAL_CUH
 
-#include "gpu/device.h"
+#include "device.h"
 #include "gpu/count/launch.h"
 
 struct slot {

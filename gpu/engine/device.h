@@ -21,8 +21,8 @@
 extern "C" {
 #endif
 
-#include "gpu/row_pages.h"
-#include "gpu/strategy.h"
+#include "row_pages.h"
+#include "gpu/count/strategy.h"
 #include "gpu/decode/plan.h"
 #include "src/tally/histogram_spec.h"
 #include "src/base/error.h"

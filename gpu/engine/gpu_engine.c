@@ -8,7 +8,7 @@
  * the calls, so the snapshot of chunk k holds chunks 1 to k. With many bins only every few chunks
  * have one, and the others wait for it. */
 #include "gpu_engine_internal.h"
-#include "strategy.h"
+#include "gpu/count/strategy.h"
 #include "src/base/clock.h"
 #include "src/tally/histogram_spec.h"
 

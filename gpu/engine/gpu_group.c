@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "gpu_group.h"
-#include "decoder.h"
+#include "gpu/decode/decoder.h"
 #include "device.h"
 
 #include <pthread.h>

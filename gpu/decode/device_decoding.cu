@@ -4,7 +4,7 @@
 // Batches take turns. What a batch leaves for the next one, the carry and the content right before
 // the next one's, is written to that one's memory by its own stages, so streams may be ahead of the
 // host.
-#include "gpu/device_internal.cuh"
+#include "gpu/engine/device_internal.cuh"
 #include "gpu/decode/pipeline.cuh"
 
 #include <cstdlib>
