@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The program: options, open, count, report, exit status. */
 
-#include "gpu/engine/device.h"
 #include "src/base/signals.h"
 #include "src/cli/diag.h"
 #include "src/tally/file_tallies.h"
@@ -114,15 +113,14 @@ static int open_run(struct counting *run)
         return status;
     if (output_prepare(&output, options.output, &error) != 0 || check_inputs_stay(&error) != 0)
         return main_failed(&error);
-    if (options.pool.device == DEVICE_GPU ||
-        (options.pool.device == DEVICE_AUTO && !device_missing()))
-        cuda_devices_limit(&options.pool.gpus, "");
     status = open_shard();
     if (status != STATUS_COUNTED)
         return status;
     run->source = source_open(options.operands, options.operand_count, &options.input);
     if (!run->source)
         return main_no_memory();
+    if (pool_choose_gpus(&options.pool, run->source, &error) != 0)
+        return main_failed(&error);
     main_tables_begin(&run->tables, &options, &output, run->source);
     if (main_enter_sandbox(&options, &output, run->source, NULL) != 0)
         return STATUS_FAILED;

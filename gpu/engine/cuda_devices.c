@@ -26,23 +26,6 @@ static const char *find_entry(const char *list, int asked, size_t *len)
     }
 }
 
-/* Adds the entry of a GPU to a list of them, on the heap; NULL: there is none, or no memory. */
-static char *append_device(char *only, const char *list, int asked)
-{
-    size_t len = 0, before = only ? strlen(only) : 0;
-    char number[16];
-    const char *entry = list ? find_entry(list, asked, &len) : number;
-    if (!list)
-        len = (size_t)snprintf(number, sizeof number, "%d", asked);
-    char *longer = entry ? realloc(only, before + len + 2) : NULL;
-    if (!longer) {
-        free(only);
-        return NULL;
-    }
-    snprintf(longer + before, len + 2, "%s%.*s", before ? "," : "", (int)len, entry);
-    return longer;
-}
-
 /* Counts the GPUs' files, root/dev/nvidia0 and so on, of which a container may have any. */
 static int count_device_files(const char *root)
 {
@@ -54,75 +37,73 @@ static int count_device_files(const char *root)
     return count;
 }
 
-/* Adds entries to the text for those of the list that may be used later, as many as there are.
- * NULL: memory is short. */
-static char *append_others(struct gpu_list *gpus, char *text, const char *list, const char *root)
+/* True if a GPU exists, as far as can be told without CUDA. */
+static bool may_exist(const char *list, int asked, int files)
 {
-    const unsigned wanted = gpus->max < GPUS_MAX ? gpus->max : GPUS_MAX;
-    const unsigned files = list ? GPUS_MAX : (unsigned)count_device_files(root);
     size_t len;
-    gpus->max = gpus->count;
-    while (text && gpus->max < wanted && gpus->max < files &&
-           (!list || find_entry(list, (int)gpus->max, &len))) {
-        const int number = (int)gpus->max;
-        gpus->gpu[number] = (struct cuda_device){.asked = number, .ordinal = number, .list = list};
-        text = append_device(text, list, number);
-        gpus->max++;
+    return list ? find_entry(list, asked, &len) != NULL : files == 0 || asked < files;
+}
+
+/* Lists the GPUs that follow the first one, as far as they exist. Without files nothing is known of
+ * them. */
+static void grow(struct gpu_list *gpus, unsigned wanted, const char *list, int files)
+{
+    while (gpus->count < wanted && (list || files > 0) &&
+           may_exist(list, (int)gpus->count, files)) {
+        gpus->gpu[gpus->count].asked = (int)gpus->count;
+        gpus->count++;
     }
-    return text;
 }
 
-/* Sets the variable to the first `shown` characters of `text`; the rest stays after its end. The
- * text is the environment's from then on. False if memory is short. */
-static bool set_devices(struct gpu_list *gpus, const char *text, size_t shown)
+/* Makes these GPUs the only ones that CUDA sees. False if the user's list lacks one, or memory is
+ * short. */
+static bool show(const struct gpu_list *gpus, const char *list)
 {
-    const size_t name = strlen(VARIABLE "=");
-    char *setting = malloc(name + strlen(text) + 1);
-    if (!setting)
-        return false;
-    memcpy(setting, VARIABLE "=", name);
-    strcpy(setting + name, text);
-    gpus->setting = setting;
-    gpus->hidden = setting + name + shown;
-    *gpus->hidden = '\0';
-    return putenv(setting) == 0; /* otherwise it is only not freed */
+    size_t capacity = list ? strlen(list) + 1 : 0, used = 0;
+    char *text = malloc(capacity += GPUS_MAX * sizeof "2147483647,");
+    bool is_there = text != NULL;
+    for (unsigned i = 0; is_there && i < gpus->count; i++) {
+        size_t len = 0;
+        const int asked = gpus->gpu[i].asked;
+        const char *entry = list ? find_entry(list, asked, &len) : NULL;
+        is_there = !list || entry;
+        if (is_there)
+            used += (size_t)(entry ? snprintf(text + used, capacity - used, "%s%.*s", i ? "," : "",
+                                              (int)len, entry)
+                                   : snprintf(text + used, capacity - used, "%s%d", i ? "," : "",
+                                              asked));
+    }
+    is_there = is_there && setenv(VARIABLE, text, 1) == 0;
+    free(text);
+    return is_there;
 }
 
-void cuda_devices_limit(struct gpu_list *gpus, const char *root)
+int cuda_devices_choose(struct gpu_list *gpus, unsigned wanted, const char *root,
+                        struct error *error)
 {
-    const char *list = getenv(VARIABLE);
-    char *only = NULL;
-    bool is_known = true; /* what the list is, once it is no longer the environment's */
-    if (list && gpus->count > 0)
-        is_known = (list = strdup(list)) != NULL;
+    const char *before = getenv(VARIABLE);
+    const char *list = before ? strdup(before) : NULL; /* the environment's changes */
+    const int files = list ? 0 : count_device_files(root);
+    const bool is_all = gpus->count == 0;
+    if (before && !list)
+        return error_set(error, "out of memory");
+    if (is_all || gpus->grows)
+        grow(gpus, wanted, list, files);
     for (unsigned i = 0; i < gpus->count; i++) {
         gpus->gpu[i].ordinal = gpus->gpu[i].asked;
         gpus->gpu[i].list = list;
-        if (is_known && (i == 0 || only))
-            only = append_device(only, list, gpus->gpu[i].asked);
+        if (i >= wanted && !may_exist(list, gpus->gpu[i].asked, files)) {
+            struct error why;
+            cuda_device_explain(&gpus->gpu[i], root, &why);
+            return error_set(error, "GPU %d: %s", gpus->gpu[i].asked, why.text);
+        }
     }
-    const size_t shown = only ? strlen(only) : 0;
-    if (only && gpus->max > gpus->count)
-        only = append_others(gpus, only, list, root);
-    if (only && set_devices(gpus, only, shown)) {
+    if (gpus->count > wanted)
+        gpus->count = wanted;
+    if (gpus->count > 0 && show(gpus, list))
         for (unsigned i = 0; i < gpus->count; i++)
             gpus->gpu[i].ordinal = (int)i;
-    } else {
-        gpus->max = gpus->count;
-    }
-    free(only);
-}
-
-void cuda_devices_extend(struct gpu_list *gpus, unsigned count)
-{
-    for (; gpus->count < count && gpus->count < gpus->max; gpus->count++) {
-        char *end = gpus->hidden;
-        if (!end)
-            continue;
-        gpus->hidden += 1 + strcspn(end + 1, ",");
-        *gpus->hidden = '\0';
-        *end = ',';
-    }
+    return 0;
 }
 
 /* CUDA cannot tell how many GPUs there are, as it sees at most the one that was asked for. */

@@ -5,6 +5,8 @@
 
 #include "src/base/error.h"
 
+#include <stdbool.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -22,24 +24,25 @@ struct cuda_device {
 struct gpu_list {
     unsigned count; /* 0: all that CUDA sees */
     struct cuda_device gpu[GPUS_MAX];
-    unsigned max;  /* how many may be used (cuda_devices_extend); less than count: no others */
-    char *setting; /* the environment variable, if it was set; on the heap, and the environment's */
-    char *hidden;  /* these, in it, after the end of its text */
+    bool grows; /* those after the first follow it, as many as are wanted */
 };
 
-/* Leaves only the GPUs of the list visible to CUDA, which takes an eighth of a second to set up
- * each GPU that it sees. Sets the ordinals and lists of those with an `asked`, and lowers `most` to
- * the GPUs there are. If the user's list lacks one of them, or all are asked for, nothing is
- * changed.
- *
- * Sets the environment variable, so it must be called before other threads start. What the lists
- * point to is never freed. `root` goes before /dev, where GPUs are looked for: "", or a test's
- * folder. */
-void cuda_devices_limit(struct gpu_list *gpus, const char *root);
+/* Returns how many GPUs the list may have, at most. */
+static inline unsigned cuda_devices_max(const struct gpu_list *gpus)
+{
+    return gpus->grows || gpus->count == 0 ? GPUS_MAX : gpus->count;
+}
 
-/* Uses more GPUs of the list: `count` of them, or `most` if that is fewer. Changes the variable's
- * text in place, so no other thread may read it, as CUDA does when it starts. */
-void cuda_devices_extend(struct gpu_list *gpus, unsigned count);
+/* Chooses the GPUs of a run, at most `wanted`, the first ones of the list, and leaves only these
+ * visible to CUDA, which takes an eighth of a second to set up each GPU that it sees. Sets their
+ * ordinals and lists. If the user's list lacks one of them, nothing is changed: CUDA then says so.
+ * 0, or -1 with the error set: one that is not wanted does not exist.
+ *
+ * Sets CUDA_VISIBLE_DEVICES, so it must be called before other threads start. The copy of the
+ * user's list is never freed. `root` goes before /dev, where GPUs are looked for: "", or a test's
+ * folder. */
+int cuda_devices_choose(struct gpu_list *gpus, unsigned wanted, const char *root,
+                        struct error *error);
 
 /* Sets *error to why CUDA does not have the GPU that was asked for. `root` as above. Any thread. */
 void cuda_device_explain(const struct cuda_device *cuda_device, const char *root,

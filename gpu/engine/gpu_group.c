@@ -14,10 +14,8 @@
 struct member {
     struct gpu_group *group;
     const struct cuda_device *cuda_device;
-    struct engine *engine; /* NULL: it could not be opened: */
-    struct error error;
-    pthread_t thread; /* opens it, if has_thread */
-    bool has_thread;
+    _Atomic(struct engine *) engine; /* NULL: it is not open */
+    bool has_ended;                  /* its start has, one way or the other; under the lock */
 };
 
 struct gpu_group {
@@ -25,16 +23,14 @@ struct gpu_group {
     const struct histogram_spec *spec;
     struct gpu_options options;
     struct gpu_list gpus; /* those that are asked for */
-    unsigned next;        /* of these, the one that is opened next */
-    atomic_uint count;    /* members that are there; written after them */
     struct member members[GPUS_MAX];
-    atomic_uint turn;       /* where the search for a free slot begins */
-    atomic_bool is_closing; /* no other one is to be opened */
-    pthread_mutex_t lock;   /* guards is_starting */
-    pthread_cond_t opened;
-    bool is_starting;       /* a thread opens all but the first, one after the other */
-    atomic_bool is_refused; /* one could not be opened */
-    struct error refused;   /* why the first of these could not; written before is_refused */
+    atomic_uint turn; /* where the search for a free slot begins */
+
+    pthread_mutex_t lock; /* guards the rest */
+    pthread_cond_t changed;
+    unsigned starting;    /* members that are being opened, each by a thread */
+    bool is_refused;      /* one could not be opened: */
+    struct error refused; /* why the first of these could not */
 };
 
 static const struct engine_ops group_ops;
@@ -46,19 +42,23 @@ static struct gpu_group *group_of(const struct engine *engine)
 
 /* --- chunks --- */
 
-/* The engines of a group's GPUs, or the one that is given. With `in_turn` another one is the first
- * each time. Returns how many there are. */
+/* Sets `engines` to those of a group's GPUs that are open, or to the one that is given. With
+ * `in_turn` another one is the first each time. Returns how many there are. */
 static unsigned engines_of(const struct engine *gpu, bool in_turn, struct engine *engines[GPUS_MAX])
 {
     struct gpu_group *group = group_of(gpu);
+    unsigned count = 0;
     if (gpu->ops != &group_ops) {
         engines[0] = (struct engine *)gpu;
         return 1;
     }
-    const unsigned count = atomic_load(&group->count);
     const unsigned first = in_turn ? atomic_fetch_add(&group->turn, 1) : 0;
-    for (unsigned i = 0; i < count; i++)
-        engines[i] = group->members[(first + i) % count].engine;
+    for (unsigned i = 0; i < group->gpus.count; i++) {
+        const struct member *member = &group->members[(first + i) % group->gpus.count];
+        struct engine *engine = atomic_load(&member->engine);
+        if (engine)
+            engines[count++] = engine;
+    }
     return count;
 }
 
@@ -82,7 +82,7 @@ static struct chunk *group_acquire(struct engine *engine, bool wait)
 {
     struct gpu_group *group = group_of(engine);
     if (group->gpus.count == 1)
-        return engine_acquire(group->members[0].engine, wait);
+        return engine_acquire(atomic_load(&group->members[0].engine), wait);
     while (!gpu_group_failed(engine)) { /* then nothing more need be read */
         unsigned alive;
         struct chunk *chunk = try_acquire(group, &alive);
@@ -138,15 +138,14 @@ static const char *group_loss(struct engine *engine)
 static void group_close(struct engine *engine)
 {
     struct gpu_group *group = group_of(engine);
-    atomic_store(&group->is_closing, true);
     pthread_mutex_lock(&group->lock);
-    while (group->is_starting)
-        pthread_cond_wait(&group->opened, &group->lock);
+    while (group->starting > 0)
+        pthread_cond_wait(&group->changed, &group->lock);
     pthread_mutex_unlock(&group->lock);
     for (unsigned i = 0; i < group->gpus.count; i++)
         if (group->members[i].engine)
             engine_close(group->members[i].engine);
-    pthread_cond_destroy(&group->opened);
+    pthread_cond_destroy(&group->changed);
     pthread_mutex_destroy(&group->lock);
     free(group);
 }
@@ -221,106 +220,90 @@ int gpu_group_resolve(struct gpu_list *gpus, struct error *error)
     return 0;
 }
 
+/* Opens a GPU, and adds it to those that are seen. */
 static void *member_open(void *arg)
 {
     struct member *member = arg;
-    const struct gpu_group *group = member->group;
+    struct gpu_group *group = member->group;
     struct gpu_options options = group->options;
+    struct error error;
     options.ordinal = member->cuda_device->ordinal;
     options.cuda_device = member->cuda_device;
     options.sharers = group->gpus.count;
-    member->engine = gpu_engine_open(group->spec, &options, &member->error);
-    return NULL;
-}
-
-/* Keeps the error because of which a member could not be opened. */
-static void group_refuse(struct gpu_group *group, const struct member *member)
-{
-    if (atomic_load(&group->is_refused))
-        return;
-    if (group->gpus.count == 1)
-        group->refused = member->error;
-    else
-        error_set(&group->refused, "GPU %d: %s", member->cuda_device->asked, member->error.text);
-    atomic_store(&group->is_refused, true);
-}
-
-/* Adds the next member, which was opened, to those that are seen. False if that failed. */
-static bool group_add(struct gpu_group *group)
-{
-    const struct member *member = &group->members[atomic_load(&group->count)];
-    if (member->engine)
-        atomic_fetch_add(&group->count, 1);
-    else
-        group_refuse(group, member);
-    return member->engine;
-}
-
-/* Opens and adds the next GPU of the list that can be opened. False if there is none. */
-static bool group_open_next(struct gpu_group *group)
-{
-    struct member *member = &group->members[atomic_load(&group->count)];
-    bool is_there = false;
-    while (!is_there && group->next < group->gpus.count && !atomic_load(&group->is_closing)) {
-        member->cuda_device = &group->gpus.gpu[group->next++];
-        member_open(member);
-        is_there = group_add(group);
-    }
-    return is_there;
-}
-
-static void *group_opener(void *arg)
-{
-    struct gpu_group *group = arg;
-    while (group_open_next(group))
-        ;
+    struct engine *engine = gpu_engine_open(group->spec, &options, &error);
+    atomic_store(&member->engine, engine);
     pthread_mutex_lock(&group->lock);
-    group->is_starting = false;
-    pthread_cond_signal(&group->opened);
+    if (!engine && !group->is_refused) {
+        group->is_refused = true;
+        if (group->gpus.count == 1)
+            group->refused = error;
+        else
+            error_set(&group->refused, "GPU %d: %s", member->cuda_device->asked, error.text);
+    }
+    member->has_ended = true;
+    group->starting--;
+    pthread_cond_broadcast(&group->changed);
     pthread_mutex_unlock(&group->lock);
     return NULL;
 }
 
-/* Opens the first, and then the others in a thread, if there is one. Nobody joins it, as a program
- * that ends does not close the group. */
-static void group_open_first(struct gpu_group *group)
+/* Opens all side by side, each in a thread that nobody joins, as a program that ends does not close
+ * the group; or here, if there are no threads. */
+static void open_members(struct gpu_group *group)
 {
     pthread_attr_t attributes;
     pthread_t thread;
-    if (!group_open_next(group) || group->next == group->gpus.count)
-        return;
-    group->is_starting = true; /* nobody else has the group yet */
-    if (pthread_attr_init(&attributes) != 0) {
-        group_opener(group);
-        return;
+    const bool has_threads = pthread_attr_init(&attributes) == 0;
+    if (has_threads)
+        pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    group->starting = group->gpus.count;
+    for (unsigned i = 0; i < group->gpus.count; i++) {
+        struct member *member = &group->members[i];
+        member->group = group;
+        member->cuda_device = &group->gpus.gpu[i];
+        if (!has_threads || pthread_create(&thread, &attributes, member_open, member) != 0)
+            member_open(member);
     }
-    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    if (pthread_create(&thread, &attributes, group_opener, group) != 0)
-        group_opener(group);
-    pthread_attr_destroy(&attributes);
+    if (has_threads)
+        pthread_attr_destroy(&attributes);
 }
 
-/* Opens all side by side, each but the first in a thread of its own if there are threads. */
-static void group_open_all(struct gpu_group *group)
+/* True if a GPU that is still starting does not exist, which its start is about to find out. */
+static bool awaits_refusal(const struct gpu_group *group, int existing)
 {
-    const unsigned count = group->gpus.count;
-    for (unsigned i = 0; i < count; i++) {
-        struct member *member = &group->members[i];
-        member->cuda_device = &group->gpus.gpu[i];
-        member->has_thread =
-            i > 0 && pthread_create(&member->thread, NULL, member_open, member) == 0;
+    bool awaits = false;
+    for (unsigned i = 0; i < group->gpus.count; i++)
+        awaits |=
+            !group->members[i].has_ended && group->members[i].cuda_device->ordinal >= existing;
+    return awaits;
+}
+
+/* Waits until one GPU is open and the others exist, or with `for_all` until the start of each has
+ * ended. Returns whether one is open. */
+static bool await_members(struct gpu_group *group, bool for_all)
+{
+    int existing = -1;
+    struct error unused;
+    pthread_mutex_lock(&group->lock);
+    while (group->starting > 0) {
+        const bool is_open = gpu_group_ready(&group->engine) > 0;
+        if (is_open && existing < 0) {
+            pthread_mutex_unlock(&group->lock);
+            existing = device_count_all(&unused);
+            pthread_mutex_lock(&group->lock);
+        }
+        if (is_open && !for_all && !awaits_refusal(group, existing))
+            break;
+        if (group->starting > 0)
+            pthread_cond_wait(&group->changed, &group->lock);
     }
-    for (unsigned i = 0; i < count; i++)
-        if (group->members[i].has_thread)
-            pthread_join(group->members[i].thread, NULL);
-        else
-            member_open(&group->members[i]);
-    while (atomic_load(&group->count) < count && group_add(group))
-        ;
+    pthread_mutex_unlock(&group->lock);
+    return gpu_group_ready(&group->engine) > 0;
 }
 
 struct engine *gpu_group_open(const struct histogram_spec *spec, const struct gpu_options *options,
-                              const struct gpu_list *gpus, bool waits, struct error *error)
+                              const struct gpu_list *gpus, enum gpu_group_start start,
+                              struct error *error)
 {
     struct gpu_group *group = calloc(1, sizeof *group);
     if (!group) {
@@ -332,15 +315,10 @@ struct engine *gpu_group_open(const struct histogram_spec *spec, const struct gp
     group->options = *options;
     group->gpus = *gpus;
     pthread_mutex_init(&group->lock, NULL);
-    pthread_cond_init(&group->opened, NULL);
-    for (unsigned i = 0; i < gpus->count; i++)
-        group->members[i].group = group;
-    if (waits)
-        group_open_all(group);
-    else
-        group_open_first(group);
-    bool is_there = atomic_load(&group->count) > 0;
-    if ((waits || !is_there) && gpu_group_refused(&group->engine, error)) {
+    pthread_cond_init(&group->changed, NULL);
+    open_members(group);
+    const bool is_open = await_members(group, start == GPU_GROUP_WAITS_FOR_ALL);
+    if ((start != GPU_GROUP_TAKES_SOME || !is_open) && gpu_group_refused(&group->engine, error)) {
         group_close(&group->engine);
         return NULL;
     }
@@ -351,26 +329,34 @@ struct engine *gpu_group_open(const struct histogram_spec *spec, const struct gp
 
 bool gpu_group_refused(const struct engine *engine, struct error *error)
 {
-    const struct gpu_group *group = group_of(engine);
-    bool is_refused = atomic_load(&group->is_refused);
+    struct gpu_group *group = group_of(engine);
+    pthread_mutex_lock(&group->lock);
+    const bool is_refused = group->is_refused;
     if (is_refused)
         *error = group->refused;
+    pthread_mutex_unlock(&group->lock);
     return is_refused;
 }
 
 unsigned gpu_group_count(const struct engine *engine)
 {
-    return atomic_load(&group_of(engine)->count);
+    return group_of(engine)->gpus.count;
+}
+
+unsigned gpu_group_ready(const struct engine *engine)
+{
+    struct engine *engines[GPUS_MAX];
+    return engines_of(engine, false, engines);
 }
 
 struct engine *gpu_group_member(const struct engine *engine, unsigned i)
 {
-    return group_of(engine)->members[i].engine;
+    return atomic_load(&group_of(engine)->members[i].engine);
 }
 
 int gpu_group_number(const struct engine *engine, unsigned i)
 {
-    return group_of(engine)->members[i].cuda_device->asked;
+    return group_of(engine)->gpus.gpu[i].asked;
 }
 
 unsigned gpu_group_feeding(const struct engine *engine)

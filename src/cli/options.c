@@ -485,7 +485,7 @@ int options_parse(int argc, char **argv, struct options *options, struct error *
         .input = {.decoding.memlimit = MEMLIMIT_DEFAULT},
         .max_keys = MAX_KEYS_DEFAULT,
         .pool = {.device = DEVICE_AUTO,
-                 .gpus = {.count = 1, .max = GPUS_MAX},
+                 .gpus = {.count = 1, .grows = true},
                  .chunk_size = CHUNK_DEFAULT,
                  .tuning = policy_defaults,
                  .deadline_ms = GPU_DEADLINE_MS},

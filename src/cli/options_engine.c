@@ -52,16 +52,16 @@ int option_device(struct draft *draft, const char *value, struct error *error)
         const char *name;
         enum device_choice choice;
         unsigned gpus; /* 0: all */
-        unsigned max;  /* if they prove worth it */
-    } choices[] = {{"auto", DEVICE_AUTO, 1, GPUS_MAX},
-                   {"cpu", DEVICE_CPU, 1, 1},
-                   {"gpu", DEVICE_GPU, 1, 1},
-                   {"all", DEVICE_AUTO, 0, 0}};
+        bool grows;
+    } choices[] = {{"auto", DEVICE_AUTO, 1, true},
+                   {"cpu", DEVICE_CPU, 1, false},
+                   {"gpu", DEVICE_GPU, 1, false},
+                   {"all", DEVICE_AUTO, 0, false}};
     struct pool_options *pool = &draft->options->pool;
     for (size_t i = 0; i < sizeof choices / sizeof choices[0]; i++)
         if (strcmp(value, choices[i].name) == 0) {
             pool->device = choices[i].choice;
-            pool->gpus = (struct gpu_list){.count = choices[i].gpus, .max = choices[i].max};
+            pool->gpus = (struct gpu_list){.count = choices[i].gpus, .grows = choices[i].grows};
             return 0;
         }
     pool->device = DEVICE_GPU;

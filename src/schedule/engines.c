@@ -8,6 +8,7 @@
 #include "src/base/system_limits.h"
 
 #include <math.h>
+#include <sched.h>
 
 #define MIB ((uint64_t)1 << 20)
 
@@ -59,6 +60,26 @@ static int check_memory(const struct pool *pool, struct error *error)
         (double)wanted / (double)MIB, (double)available / (double)MIB);
 }
 
+int pool_choose_gpus(struct pool_options *options, struct source *source, struct error *error)
+{
+    struct gpu_list *gpus = &options->gpus;
+    const unsigned max = cuda_devices_max(gpus);
+    unsigned wanted = max;
+    if (options->device == DEVICE_CPU || (options->device == DEVICE_AUTO && device_missing()))
+        return 0;
+    if (max > 1 && !options->strategy) { /* a strategy is asked for to be measured */
+        struct gpu_work work = source_gpu_work(source);
+        if (options->device == DEVICE_AUTO)
+            work.workers = system_limits_processors(sched_getaffinity);
+        if (gpus->grows) /* a second one would gain nothing for plain files */
+            work.plain = 0;
+        wanted = policy_gpus(&work, &options->tuning, max);
+    } else if (gpus->grows) {
+        wanted = 1;
+    }
+    return cuda_devices_choose(gpus, wanted, "", error);
+}
+
 /* Opens the GPUs, and sets their engine or why they are refused. If there are several, the CPU
  * replaces those that are lost, even if only GPUs were asked for. */
 static void *open_gpus(void *arg)
@@ -83,8 +104,10 @@ static void *open_gpus(void *arg)
             .memory_left = memory_left,
             .fallback = only_gpu && startup->gpus.count == 1 ? NULL : pool->cpu,
         };
-        gpu = gpu_group_open(pool->spec, &wanted, &startup->gpus,
-                             only_gpu || options->opens_at_once, &startup->error);
+        const enum gpu_group_start start = options->opens_at_once ? GPU_GROUP_WAITS_FOR_ALL
+                                           : only_gpu             ? GPU_GROUP_WANTS_ALL
+                                                                  : GPU_GROUP_TAKES_SOME;
+        gpu = gpu_group_open(pool->spec, &wanted, &startup->gpus, start, &startup->error);
     }
     startup->ready = pool_seconds(pool);
     atomic_store(&startup->is_refused, !gpu);
@@ -103,15 +126,14 @@ int engines_open_gpus(struct pool *pool)
 /* Opens GPUs in a thread, for chunks of a flow; only the first call does anything. They are
  * expected to be there as late as the policy, which was told `now`, thinks. If that fails, the run
  * goes on without them. */
-static void begin_to_open(struct pool *pool, struct gpu_wish wish, const struct policy_input *now)
+static void begin_to_open(struct pool *pool, bool decodes, const struct policy_input *now)
 {
     struct gpu_startup *startup = &pool->startup;
     const double start = policy_gpu_start(now, &pool->options.tuning);
     if (atomic_exchange(&startup->is_asked, true))
         return;
     atomic_store(&startup->expected, pool_seconds(pool) + start);
-    startup->decodes = wish.decodes;
-    cuda_devices_extend(&startup->gpus, wish.gpus);
+    startup->decodes = decodes;
     startup->slots = choose_slots(pool, now->flow != FLOW_PIPE);
     if (pool->options.opens_at_once)
         open_gpus(pool);
@@ -129,7 +151,6 @@ struct policy_input engines_policy_input(const struct pool *pool, enum flow flow
     const struct gpu_startup *startup = &pool->startup;
     struct engine *gpu = pool_gpu(pool);
     const unsigned max = atomic_load(&pool->workers.max);
-    const size_t files = source_files(pool->source);
     const double reading = (double)atomic_load(&costs->reading_ns);
     const double counting = (double)atomic_load(&costs->counting_ns);
     double gpu_ready = gpu ? 0 : -1;
@@ -148,9 +169,10 @@ struct policy_input engines_policy_input(const struct pool *pool, enum flow flow
         .rate = atomic_load(&pool->rate.all),
         .worker_rate = atomic_load(&pool->rate.each),
         .plain_remaining = (double)source_remaining(pool->source),
-        .gpus_max = files < GPUS_MAX ? (unsigned)files : GPUS_MAX,
         .gpu_ready = gpu_ready,
-        .gpus = gpu ? gpu_group_count(gpu) : 1,
+        .gpus = gpu                       ? gpu_group_ready(gpu)
+                : startup->gpus.count > 0 ? startup->gpus.count
+                                          : 1,
         .gpu_decodes = gpu && startup->decodes,
         .gpu_files = gpu ? gpu_group_feeding(gpu) : 0,
         .gpu_feeders = atomic_load(&pool->feeders),
@@ -214,9 +236,9 @@ void engines_consider(struct pool *pool, enum flow flow, uint64_t bytes)
     if (!measure_rate(&pool->rate, tuning, bytes, &now))
         return;
     now.content = source_content(source);
-    const struct gpu_wish wish = policy_wish(&now, tuning);
-    if (wish.gpus > 0)
-        begin_to_open(pool, wish, &now);
+    const enum gpu_purpose purpose = policy_purpose(&now, tuning);
+    if (purpose != GPU_FOR_NOTHING)
+        begin_to_open(pool, purpose == GPU_DECODES, &now);
 }
 
 /* --- which engine --- */
@@ -253,9 +275,7 @@ static bool is_for_gpu(struct pool *pool, const struct offload_offer *offer)
     if (now.gpu_ready >= 0)
         return true;
     engines_limit_workers(pool); /* the number of slots follows from it */
-    const double all = now.content.unopened + offer->content;
-    const unsigned gpus = policy_gpus(&now, tuning, all, offer->gpu_rate);
-    begin_to_open(pool, (struct gpu_wish){.gpus = gpus, .decodes = true}, &now);
+    begin_to_open(pool, true, &now);
     return !atomic_load(&startup->is_refused);
 }
 

@@ -32,7 +32,7 @@ const struct policy_tuning policy_defaults = {
     .short_input = (uint64_t)4 << 20,
     .gpu_start = 0.25,
     .gpu_start_busy = 0.25,
-    .gpu_more = 0.3,
+    .gpu_more = 0.2,
     .break_even = 0.15,
     .stream_break_even = 2.0,
     .stream_counting = 0.1,
@@ -76,17 +76,20 @@ static double rate_of_all(const struct policy_input *now, unsigned together)
     return fmax(now->rate, rate_of_each(now) * (max < together ? max : together));
 }
 
-unsigned policy_gpus(const struct policy_input *now, const struct policy_tuning *tuning,
-                     double content, double gpu_rate)
+unsigned policy_gpus(const struct gpu_work *work, const struct policy_tuning *tuning, unsigned max)
 {
-    const double start = policy_gpu_start(now, tuning), rate = rate_of_all(now, WORKERS_TOGETHER);
+    const double cores = WORKER_RATE * fmin(work->workers, WORKERS_TOGETHER);
+    const double gpu_rate = work->gpu_rate / tuning->decoding_time;
     unsigned gpus = 1;
     double before = HUGE_VAL;
-    for (unsigned wanted = 1; tuning->decoding_time > 0 && wanted <= now->gpus_max; wanted++) {
-        double ready = start + tuning->gpu_more * (wanted - 1);
-        double rest = content - rate * ready;
-        double together = rate + wanted * gpu_rate / tuning->decoding_time;
-        double seconds = ready + (rest > 0 ? rest / together : 0);
+    if (tuning->gpu_more == 0)
+        return max;
+    for (unsigned wanted = 1; wanted <= max; wanted++) {
+        const double ready = tuning->gpu_start + tuning->gpu_more * (wanted - 1);
+        const double rest = work->content - cores * ready;
+        const double together = cores + fmin(wanted, work->files) * gpu_rate;
+        const double seconds =
+            ready + (rest > 0 ? rest / together : 0) + work->plain / (wanted * LINK_RATE);
         if (wanted > 1 && seconds > before - tuning->break_even)
             break;
         gpus = wanted;
@@ -111,22 +114,19 @@ static bool pays_for_plain(const struct policy_input *now, const struct policy_t
     return left * (1 / rate - 1 / together) >= tuning->break_even;
 }
 
-struct gpu_wish policy_wish(const struct policy_input *now, const struct policy_tuning *tuning)
+enum gpu_purpose policy_purpose(const struct policy_input *now, const struct policy_tuning *tuning)
 {
     if (now->flow == FLOW_FILE)
-        return (struct gpu_wish){.gpus = pays_for_plain(now, tuning)};
+        return pays_for_plain(now, tuning) ? GPU_COUNTS : GPU_FOR_NOTHING;
     const double left = now->content.unopened, gpu_rate = now->content.gpu_rate;
     if (now->flow == FLOW_DECODED && left > 0) { /* in files that are not open yet */
         const double saves = left * (1 / now->rate - tuning->decoding_time / gpu_rate);
         if (saves - policy_gpu_start(now, tuning) - tuning->decoding_start >= tuning->break_even)
-            return (struct gpu_wish){.gpus = policy_gpus(now, tuning, left, gpu_rate),
-                                     .decodes = true};
+            return GPU_DECODES;
     }
-    return (struct gpu_wish){.gpus = now->seconds >= tuning->stream_break_even &&
-                                     policy_hands_off(now, tuning)};
+    const bool is_long = now->seconds >= tuning->stream_break_even;
+    return is_long && policy_hands_off(now, tuning) ? GPU_COUNTS : GPU_FOR_NOTHING;
 }
-
-/* --- what goes to it --- */
 
 /* All that comes through a pipe goes to the GPU, and so does decompressed content: decompressing
  * keeps the cores busy. But a GPU that decompresses counts nothing else, and beside one, cores

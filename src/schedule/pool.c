@@ -110,8 +110,7 @@ static struct pool *pool_open(const struct pool_options *options, const struct p
     pthread_cond_init(&pool->workers.changed, &attributes);
     pthread_condattr_destroy(&attributes);
     pool->cpu = cpu_engine_open(pool->spec, &cpu);
-    const size_t named = gpus->max > gpus->count ? gpus->max : gpus->count,
-                 gpus_max = gpus->count == 0 ? GPUS_MAX : named,
+    const size_t gpus_max = gpus->count > 0 ? gpus->count : GPUS_MAX,
                  of_each = options->buffers + 2 * (size_t)threads + DEVICE_BATCHES_MAX;
     if (!pool->cpu || !open_locators(pool, cpu.chunks + gpus_max * of_each)) {
         pool_close(pool);
@@ -486,11 +485,15 @@ static int count(struct pool *pool, struct tally *tally, struct pool_outcome *ou
     if (!gpus)
         return rc;
     outcome->gpu_ready = pool->startup.ready;
-    outcome->gpu_count = gpu_group_count(gpus);
-    (void)gpu_group_refused(gpus, &outcome->gpu_refused);
-    for (unsigned i = 0; i < outcome->gpu_count; i++) {
+    const bool is_refused = gpu_group_refused(gpus, &outcome->gpu_refused);
+    if (rc == 0 && is_refused && pool->options.device == DEVICE_GPU)
+        return error_set(error, "cannot use the GPU: %s", outcome->gpu_refused.text);
+    for (unsigned i = 0; i < gpu_group_count(gpus); i++) {
         struct engine *engine = gpu_group_member(gpus, i);
-        struct pool_gpu *gpu = &outcome->gpus[i];
+        struct pool_gpu *gpu = &outcome->gpus[outcome->gpu_count];
+        if (!engine)
+            continue;
+        outcome->gpu_count++;
         const char *loss = engine_loss(engine);
         *gpu = (struct pool_gpu){.number = gpu_group_number(gpus, i),
                                  .times = gpu_engine_times(engine)};

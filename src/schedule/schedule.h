@@ -79,7 +79,6 @@ struct policy_input {
     /* What is left. */
     double plain_remaining; /* bytes of plain files */
     struct source_content content;
-    unsigned gpus_max; /* that could each have a compressed file */
 
     /* The GPUs; but for the first two, once they are open. */
     double gpu_ready;     /* seconds until they are; negative: none was asked for */
@@ -98,7 +97,7 @@ struct policy_tuning {
     uint64_t short_input;     /* one worker counts so much before others are started */
     double gpu_start;         /* what a GPU takes until it is ready */
     double gpu_start_busy;    /* so much more while all processors are busy */
-    double gpu_more;          /* what each further one takes */
+    double gpu_more;          /* what each further one takes; 0 (tests): use all that there are */
     double break_even;        /* what it must save to be worth opening; */
     double stream_break_even; /* for pipes and decompressed data: how long they have lasted */
     double stream_counting;   /* fraction of readers' time above which others do the counting */
@@ -112,31 +111,40 @@ extern const struct policy_tuning policy_defaults;
 /* --- the decisions --- */
 
 /* The purpose that GPUs are to be opened for. */
-struct gpu_wish {
-    unsigned gpus; /* how many; 0: none */
-    bool decodes;  /* to decompress; otherwise to count what others read */
+enum gpu_purpose {
+    GPU_FOR_NOTHING,
+    GPU_COUNTS,  /* what others read */
+    GPU_DECODES, /* compressed files */
 };
 
-/* Returns how many seconds to measure a rate before asking for a wish, and before asking again. */
+/* The work that regular files are for GPUs, as far as known before they are opened. */
+struct gpu_work {
+    double plain;     /* bytes of plain files */
+    double content;   /* and of compressed ones, once decompressed: */
+    unsigned files;   /* so many, of which a GPU has one at a time */
+    double gpu_rate;  /* bytes a second that one decompresses */
+    unsigned workers; /* that decompress beside GPUs */
+};
+
+/* Returns how many of `max` GPUs to use: a further one must end sooner with the work than those
+ * before it, though each takes time to start. */
+unsigned policy_gpus(const struct gpu_work *work, const struct policy_tuning *tuning, unsigned max);
+
+/* Returns how many seconds to measure a rate before asking for a purpose, and before asking again.
+ */
 double policy_ask_seconds(const struct policy_tuning *tuning);
 
 /* True if the first rate after workers were started should be measured again. Needs has_work. */
 bool policy_doubts_rate(const struct policy_input *now, const struct policy_tuning *tuning);
 
 /* Returns the purpose to open GPUs for. Needs the seconds and what is left. */
-struct gpu_wish policy_wish(const struct policy_input *now, const struct policy_tuning *tuning);
+enum gpu_purpose policy_purpose(const struct policy_input *now, const struct policy_tuning *tuning);
 
 /* True if the open GPU should count the next chunk. Needs plain_remaining and the GPU. */
 bool policy_counts_on_gpu(const struct policy_input *now);
 
 /* Returns how many seconds a GPU takes to start. */
 double policy_gpu_start(const struct policy_input *now, const struct policy_tuning *tuning);
-
-/* Returns how many GPUs, at least one, save more time than they take to start, with so much content
- * left that each decompresses at this rate. Until the last is ready the others work already, which
- * is left out: so a GPU gains no less than this says. Needs gpus_max. */
-unsigned policy_gpus(const struct policy_input *now, const struct policy_tuning *tuning,
-                     double content, double gpu_rate);
 
 /* True if a GPU should decompress a file, now or when it is ready. Needs the content. */
 bool policy_offloads(const struct policy_input *now, const struct policy_tuning *tuning,
@@ -183,6 +191,10 @@ int source_find_header(struct source *source, struct header *header, struct erro
 
 /* Before the first worker: replaces the options, with others of the same range. */
 void source_set_options(struct source *source, const struct input_options *options);
+
+/* Returns the work that its regular files are for GPUs. Reads their first bytes, if they are open
+ * already and large enough to matter. */
+struct gpu_work source_gpu_work(struct source *source);
 
 /* Before the first worker: loads the libraries that files may be decompressed with. One that cannot
  * be loaded is an error when it is needed. */
@@ -336,6 +348,10 @@ struct pool_outcome {
     unsigned gpu_count;       /* that were ready */
     struct pool_gpu gpus[GPUS_MAX];
 };
+
+/* Chooses the GPUs that a run of the source may use, and hides the others from CUDA. Before other
+ * threads start. 0, or -1 with the error set. */
+int pool_choose_gpus(struct pool_options *options, struct source *source, struct error *error);
 
 /* Counts all of the source. With options->files or options->keys the counts go there, and the tally
  * gets bytes and newlines only. 0, or -1 with the error set: the tally then holds nothing of use,

@@ -13,6 +13,9 @@
 /* Of content to compressed bytes, before anything was decoded. */
 #define CONTENT_RATIO 3
 
+/* Bytes of regular files below which a second GPU has ended nothing before the first one has. */
+#define GPU_WORK_MIN ((uint64_t)256 << 20)
+
 /* --- the operands before they are opened: what they are, and in which order they are read --- */
 
 static int compare_operands(const void *a, const void *b)
@@ -96,28 +99,23 @@ struct preopened *source_file(struct source *source, size_t i)
     return i < source->count ? &source->operands[i].file : NULL;
 }
 
-/* Loads the library for the format that a regular file, which is open, begins with. False if the
- * format is not known. */
-static bool load_codec_of(const struct preopened *file)
+/* Finds the codec of the format that a regular file begins with, as codec_recognise. MAGIC_PART if
+ * it is not known: the file is not open yet. */
+static enum codec_magic codec_of(const struct preopened *file, const struct codec **codec)
 {
     const bool is_input = strcmp(file->name, "-") == 0;
     const int fd = is_input ? STDIN_FILENO : file->fd;
     unsigned char head[CODEC_MAGIC_MAX];
-    const struct codec *codec = NULL;
-    struct error unused;
     size_t len = 0;
     ssize_t got;
     if (!file->is_regular || fd < 0)
-        return false;
+        return MAGIC_PART;
     const off_t begin = is_input ? lseek(fd, 0, SEEK_CUR) : 0;
     do {
         got = pread(fd, head + len, sizeof head - len, begin + (off_t)len);
         len += got > 0 ? (size_t)got : 0;
     } while (len < sizeof head && (got > 0 || (got < 0 && errno == EINTR)));
-    const enum codec_magic magic = codec_recognise(head, len, &codec);
-    if (magic == MAGIC_MATCH)
-        (void)codec->load(&unused);
-    return magic != MAGIC_PART;
+    return codec_recognise(head, len, codec);
 }
 
 void source_load_codecs(struct source *source)
@@ -130,10 +128,36 @@ void source_load_codecs(struct source *source)
         return;
     for (size_t i = 0; i < source->count && !any; i++) {
         const struct preopened *file = &source->operands[i].file;
-        any = file->error == 0 && !load_codec_of(file);
+        const struct codec *codec = NULL;
+        const enum codec_magic magic = file->error == 0 ? codec_of(file, &codec) : MAGIC_OTHER;
+        if (magic == MAGIC_MATCH)
+            (void)codec->load(&unused);
+        any = magic == MAGIC_PART;
     }
     for (size_t i = 0; any && codecs[i]; i++)
         (void)codecs[i]->load(&unused);
+}
+
+struct gpu_work source_gpu_work(struct source *source)
+{
+    struct gpu_work work = {.gpu_rate = 0};
+    if (source->remaining.unopened < GPU_WORK_MIN)
+        return work;
+    for (size_t i = 0; i < source->count; i++) {
+        const struct operand *operand = &source->operands[i];
+        const struct codec *codec = source->options.codec;
+        if (!codec && !source->options.is_as_stored && operand->file.error == 0)
+            (void)codec_of(&operand->file, &codec);
+        if (!codec || codec->gpu_rate == 0) {
+            work.plain += (double)operand->size;
+            continue;
+        }
+        work.content += (double)operand->size * CONTENT_RATIO;
+        work.files++;
+        if (work.gpu_rate == 0 || codec->gpu_rate < work.gpu_rate)
+            work.gpu_rate = codec->gpu_rate;
+    }
+    return work;
 }
 
 int source_find_header(struct source *source, struct header *header, struct error *error)

@@ -175,15 +175,11 @@ static void add_files(const struct scenario *scenario, const struct file_tallies
     }
 }
 
-static struct gpu_list list_gpus(unsigned count, bool grows)
+static struct gpu_list list_gpus(unsigned count)
 {
     struct gpu_list gpus = {.count = count ? count : 1};
     for (unsigned i = 0; i < gpus.count; i++)
         gpus.gpu[i] = (struct cuda_device){.asked = (int)i, .ordinal = (int)i};
-    if (grows) {
-        gpus.max = gpus.count;
-        gpus.count = 1;
-    }
     return gpus;
 }
 
@@ -214,7 +210,7 @@ static void run(const struct scenario *scenario)
 
     struct pool_options options = {
         .device = scenario->device,
-        .gpus = list_gpus(scenario->gpus, scenario->grows),
+        .gpus = list_gpus(scenario->gpus),
         .strategy = strategy_find("vectorized"), /* quickly emulated */
         .chunk_size = scenario->chunk_size,
         .buffers = scenario->buffers,

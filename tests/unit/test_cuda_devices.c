@@ -124,26 +124,45 @@ static const struct {
     {"GPU-5ea1,MIG-0badcafe", 2, {1, 0}, "MIG-0badcafe,GPU-5ea1", true},
     {"4,5", 2, {0, 2}, "4,5", false},
     {"4,5", 2, {2, 0}, "4,5", false},
-    {"4,5", 0, {0}, "4,5", true},
-    {NULL, 0, {0}, NULL, true},
 };
 
-/* Lists that may grow. */
+/* Lists that grow as more GPUs are wanted, and named ones that may shrink. */
 static const struct {
-    const char *before;   /* NULL: not set */
-    unsigned files;       /* so many GPUs have files in /dev */
-    unsigned max;         /* that are asked for */
-    const char *after[4]; /* with one, two, three and four GPUs */
+    const char *before; /* NULL: not set */
+    unsigned files;     /* so many GPUs have files in /dev */
+    struct gpu_list asked;
+    const char *after[4]; /* with one, two, three and four GPUs; NULL: not set */
 } growing[] = {
-    {NULL, 4, 16, {"0", "0,1", "0,1,2", "0,1,2,3"}},
-    {NULL, 4, 2, {"0", "0,1", "0,1", "0,1"}},
-    {NULL, 1, 16, {"0", "0", "0", "0"}},
-    {NULL, 0, 16, {"0", "0", "0", "0"}},
-    {NULL, 4, 0, {"0", "0", "0", "0"}},
-    {"4,5,6", 8, 16, {"4", "4,5", "4,5,6", "4,5,6"}},
-    {"GPU-5ea1,-1,3", 8, 16, {"GPU-5ea1", "GPU-5ea1", "GPU-5ea1", "GPU-5ea1"}},
-    {"", 8, 16, {"", "", "", ""}},
-    {"-1,0", 8, 16, {"-1,0", "-1,0", "-1,0", "-1,0"}},
+    {NULL, 4, {.count = 1, .grows = true}, {"0", "0,1", "0,1,2", "0,1,2,3"}},
+    {NULL, 2, {.count = 1, .grows = true}, {"0", "0,1", "0,1", "0,1"}},
+    {NULL, 0, {.count = 1, .grows = true}, {"0", "0", "0", "0"}},
+    {NULL, 4, {.count = 1}, {"0", "0", "0", "0"}},
+    {NULL, 4, {.count = 0}, {"0", "0,1", "0,1,2", "0,1,2,3"}},
+    {NULL, 0, {.count = 0}, {NULL, NULL, NULL, NULL}},
+    {"4,5,6", 0, {.count = 1, .grows = true}, {"4", "4,5", "4,5,6", "4,5,6"}},
+    {"4,5", 0, {.count = 0}, {"4", "4,5", "4,5", "4,5"}},
+    {"GPU-5ea1,-1,3",
+     8,
+     {.count = 1, .grows = true},
+     {"GPU-5ea1", "GPU-5ea1", "GPU-5ea1", "GPU-5ea1"}},
+    {"", 8, {.count = 1, .grows = true}, {"", "", "", ""}},
+    {"-1,0", 8, {.count = 1, .grows = true}, {"-1,0", "-1,0", "-1,0", "-1,0"}},
+    {NULL,
+     4,
+     {.count = 3, .gpu = {{.asked = 2}, {.asked = 0}, {.asked = 3}}},
+     {"2", "2,0", "2,0,3", "2,0,3"}},
+    {NULL, 0, {.count = 2, .gpu = {{.asked = 2}, {.asked = 0}}}, {"2", "2,0", "2,0", "2,0"}},
+};
+
+/* A GPU that is not wanted, and does not exist. */
+static const struct {
+    const char *before;
+    unsigned files;
+    int asked;
+    const char *error;
+} missing[] = {
+    {NULL, 2, 7, "GPU 7: no GPU 7; there are 2 (0 to 1)"},
+    {"4,5", 8, 2, "GPU 2: CUDA_VISIBLE_DEVICES=4,5 leaves no GPU 2"},
 };
 
 static bool is_same(const char *a, const char *b)
@@ -155,7 +174,6 @@ static bool is_same(const char *a, const char *b)
 static void forget(struct gpu_list *gpus)
 {
     unsetenv(VARIABLE);
-    free(gpus->setting);
     if (gpus->count > 0)
         free((void *)(uintptr_t)gpus->gpu[0].list);
 }
@@ -169,8 +187,9 @@ static bool check_list(const char *before, const struct gpu_list *asked, const c
     unsetenv(VARIABLE);
     if (before)
         setenv(VARIABLE, before, 1);
-    cuda_devices_limit(&gpus, "");
-    bool right = is_same(getenv(VARIABLE), after);
+    struct error error;
+    bool right =
+        cuda_devices_choose(&gpus, GPUS_MAX, "", &error) == 0 && is_same(getenv(VARIABLE), after);
     for (unsigned i = 0; i < gpus.count; i++)
         right &= gpus.gpu[i].asked == asked->gpu[i].asked && is_same(gpus.gpu[i].list, before) &&
                  gpus.gpu[i].ordinal == (is_found ? (int)i : otherwise[i]);
@@ -181,30 +200,45 @@ static bool check_list(const char *before, const struct gpu_list *asked, const c
     return right;
 }
 
-/* Has a list grow from one GPU to four, and beyond what there is. How many steps are wrong. */
+/* Wants one GPU to four. Returns how many of these are wrong. */
 static unsigned check_growing(size_t i)
 {
-    struct gpu_list gpus = {.count = 1, .max = growing[i].max};
     unsigned wrong = 0;
-    unsetenv(VARIABLE);
-    if (growing[i].before)
-        setenv(VARIABLE, growing[i].before, 1);
     put_files(growing[i].files);
-    cuda_devices_limit(&gpus, root);
     for (unsigned wanted = 1; wanted <= 4; wanted++) {
-        cuda_devices_extend(&gpus, wanted);
-        bool right = is_same(getenv(VARIABLE), growing[i].after[wanted - 1]) &&
-                     gpus.count <= (gpus.max > 1 ? gpus.max : 1);
+        struct gpu_list gpus = growing[i].asked;
+        struct error error;
+        unsetenv(VARIABLE);
+        if (growing[i].before)
+            setenv(VARIABLE, growing[i].before, 1);
+        bool right = cuda_devices_choose(&gpus, wanted, root, &error) == 0 &&
+                     is_same(getenv(VARIABLE), growing[i].after[wanted - 1]) &&
+                     gpus.count <= wanted;
         for (unsigned k = 0; k < gpus.count; k++)
-            right &= gpus.gpu[k].asked == (int)k && gpus.gpu[k].ordinal == (int)k &&
-                     is_same(gpus.gpu[k].list, growing[i].before);
+            right &= gpus.gpu[k].ordinal == (int)k && is_same(gpus.gpu[k].list, growing[i].before);
         if (!right)
-            printf("FAIL: '%s', %u GPUs wanted: '%s'\n",
+            printf("FAIL: list %zu, '%s', %u GPUs wanted: '%s'\n", i,
                    growing[i].before ? growing[i].before : "(unset)", wanted, getenv(VARIABLE));
         wrong += !right;
+        forget(&gpus);
     }
-    forget(&gpus);
     return wrong;
+}
+
+static unsigned check_missing(size_t i)
+{
+    struct gpu_list gpus = {.count = 2, .gpu = {{.asked = 0}, {.asked = missing[i].asked}}};
+    struct error error = {""};
+    put_files(missing[i].files);
+    unsetenv(VARIABLE);
+    if (missing[i].before)
+        setenv(VARIABLE, missing[i].before, 1);
+    const bool right = cuda_devices_choose(&gpus, 1, root, &error) == -1 &&
+                       strcmp(error.text, missing[i].error) == 0;
+    if (!right)
+        printf("FAIL: '%s' instead of '%s'\n", error.text, missing[i].error);
+    forget(&gpus);
+    return !right;
 }
 
 int main(void)
@@ -213,6 +247,8 @@ int main(void)
     unsigned wrong = check_refusals(), count = 0;
     for (size_t i = 0; i < sizeof growing / sizeof growing[0]; i++, count += 4)
         wrong += check_growing(i);
+    for (size_t i = 0; i < sizeof missing / sizeof missing[0]; i++, count++)
+        wrong += check_missing(i);
     wrong += !remove_root();
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++, count++) {
         const struct gpu_list asked = {.count = 1, .gpu = {{.asked = cases[i].ordinal}}};

@@ -79,23 +79,38 @@ static const struct {
     {"a quarter of them", 4, 16, true},
 };
 
-/* Content of compressed files that are not open, GB: how many GPUs are opened, at most `max`. */
+/* Content of compressed files that are not open, GB: whether a GPU is opened. */
 static const struct {
     const char *what;
     double left;
-    unsigned max, expected;
+    bool expected;
     double rate;
 } files[] = {
-    {"4 GB", 4, 16, 1, GPU},
-    {"30 GB", 30, 16, 2, GPU},
-    {"30 GB in one file", 30, 1, 1, GPU},
-    {"1 TB", 1e3, 16, 12, GPU},
-    {"1 TB, four files", 1e3, 4, 4, GPU},
-    {"nothing is left when it is ready", 0.1, 16, 0, GPU},
-    {"nothing is left when a second one is ready", 0.55, 16, 1, GPU},
-    {"it would save little", 0.4, 16, 0, GPU},
-    {"nothing is left", 0, 16, 0, GPU},
-    {"cores that are faster", 1e3, 16, 0, CORE / 2},
+    {"4 GB", 4, true, GPU},
+    {"nothing is left when it is ready", 0.1, false, GPU},
+    {"it saves more than it costs", 0.55, true, GPU},
+    {"it would save little", 0.4, false, GPU},
+    {"nothing is left", 0, false, GPU},
+    {"cores that are faster", 1e3, false, CORE / 2},
+};
+
+/* Work for GPUs, GB, and how many of `max` are used. */
+static const struct {
+    const char *what;
+    double plain, content;
+    unsigned files, workers, max, expected;
+} works[] = {
+    {"nothing", 0, 0, 0, 0, 16, 1},
+    {"a large file", 0, 1000, 1, 0, 4, 1},
+    {"a large file beside cores", 0, 1000, 1, 16, 4, 1},
+    {"four of 1 GB", 0, 4, 4, 0, 4, 1},
+    {"16 of 4 GB", 0, 70, 16, 0, 4, 4},
+    {"two of 500 GB", 0, 1000, 2, 0, 4, 2},
+    {"1 TB in many files", 0, 1000, 100, 0, 16, 14},
+    {"16 of 4 GB beside cores", 0, 70, 16, 16, 16, 3},
+    {"plain, 2 GB", 2, 0, 0, 0, 4, 1},
+    {"plain, 100 GB", 100, 0, 0, 0, 4, 2},
+    {"both", 100, 70, 16, 0, 4, 4},
 };
 
 /* What a GPU is opened for that only counts. */
@@ -217,13 +232,6 @@ static const struct {
 
 static const struct policy_tuning *const tuning = &policy_defaults;
 
-/* 0: no GPU; otherwise how many, and 100 more if they decompress. */
-static unsigned wish(const struct policy_input *now)
-{
-    const struct gpu_wish wish = policy_wish(now, tuning);
-    return wish.gpus + (wish.decodes ? 100 : 0);
-}
-
 static void check_offers(void)
 {
     for (size_t i = 0; i < LENGTH(offers); i++) {
@@ -259,7 +267,7 @@ static void check_offers(void)
     check("offer", "many that wait", policy_offloads(&many, tuning, &large), true);
 }
 
-static void check_wishes(void)
+static void check_purposes(void)
 {
     for (size_t i = 0; i < LENGTH(plain); i++) {
         const struct policy_input now = {
@@ -268,16 +276,16 @@ static void check_wishes(void)
             .costs = {.read = plain[i].read * 1e-9, .cpu = plain[i].cpu * 1e-9},
             .rate = plain[i].rate * 1e9,
             .plain_remaining = plain[i].left * 1e9};
-        check("plain", plain[i].what, wish(&now), plain[i].expected);
+        check("plain", plain[i].what, policy_purpose(&now, tuning), plain[i].expected);
     }
     for (size_t i = 0; i < LENGTH(busy); i++) {
         const struct policy_input now = {.flow = FLOW_DECODED,
                                          .workers = busy[i].workers,
                                          .processors = busy[i].processors,
                                          .rate = CORE,
-                                         .content = {.unopened = 0.6e9, .gpu_rate = GPU},
-                                         .gpus_max = 1};
-        check("busy", busy[i].what, wish(&now), busy[i].expected ? 101 : 0);
+                                         .content = {.unopened = 0.6e9, .gpu_rate = GPU}};
+        check("busy", busy[i].what, policy_purpose(&now, tuning),
+              busy[i].expected ? GPU_DECODES : GPU_FOR_NOTHING);
     }
     for (size_t i = 0; i < LENGTH(files); i++) {
         const struct policy_input now = {
@@ -285,9 +293,9 @@ static void check_wishes(void)
             .workers = 1,
             .processors = 64,
             .rate = CORE,
-            .content = {.unopened = files[i].left * 1e9, .gpu_rate = files[i].rate},
-            .gpus_max = files[i].max};
-        check("files", files[i].what, wish(&now), files[i].expected ? 100 + files[i].expected : 0);
+            .content = {.unopened = files[i].left * 1e9, .gpu_rate = files[i].rate}};
+        check("files", files[i].what, policy_purpose(&now, tuning),
+              files[i].expected ? GPU_DECODES : GPU_FOR_NOTHING);
     }
     for (size_t i = 0; i < LENGTH(counted); i++) {
         const struct policy_input now = {.flow = counted[i].flow,
@@ -296,7 +304,21 @@ static void check_wishes(void)
                                          .processors = 1,
                                          .rate = CORE,
                                          .costs = {.counting = counted[i].counting}};
-        check("counted", counted[i].what, wish(&now), counted[i].expected);
+        check("counted", counted[i].what, policy_purpose(&now, tuning), counted[i].expected);
+    }
+}
+
+static void check_gpus(void)
+{
+    const struct policy_tuning of_tests = {.decoding_time = 0.01};
+    for (size_t i = 0; i < LENGTH(works); i++) {
+        const struct gpu_work work = {.plain = works[i].plain * 1e9,
+                                      .content = works[i].content * 1e9,
+                                      .files = works[i].files,
+                                      .gpu_rate = works[i].files > 0 ? GPU : 0,
+                                      .workers = works[i].workers};
+        check("GPUs", works[i].what, policy_gpus(&work, tuning, works[i].max), works[i].expected);
+        check("all GPUs", works[i].what, policy_gpus(&work, &of_tests, works[i].max), works[i].max);
     }
 }
 
@@ -353,7 +375,8 @@ static void check_workers(void)
 int main(void)
 {
     check_offers();
-    check_wishes();
+    check_purposes();
+    check_gpus();
     check_chunks();
     check_workers();
     check_frames();
