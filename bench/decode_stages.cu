@@ -19,7 +19,7 @@
 #include "gpu/decode/pipeline.cuh"
 
 extern "C" {
-#include "gpu/decode/planner.h"
+#include "gpu/decode/plan.h"
 }
 
 #include <algorithm>

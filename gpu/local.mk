@@ -10,34 +10,28 @@ gpu_plan_sources = \
 	gpu/engine/cuda_devices.c gpu/engine/cuda_devices.h
 
 gpu_engine_sources = \
-	gpu/engine/device_thread.c gpu/engine/device_thread.h gpu/engine/device_thread_internal.h gpu/engine/device_thread_loop.c \
-	gpu/decode/content_check.c gpu/decode/content_check.h \
-	gpu/decode/content_run.c gpu/decode/content_run.h \
-	gpu/decode/decoder.c gpu/decode/decoder.h gpu/decode/decoder_internal.h \
-	gpu/decode/decoder_fetch.c \
-	gpu/decode/decoder_file.c \
-	gpu/decode/decoder_inputs.c \
-	gpu/decode/decoder_memory.c \
-	gpu/decode/decoder_queue.c \
-	gpu/decode/planner.c gpu/decode/planner.h \
+	gpu/decode/decoder.h \
 	gpu/engine/device.h \
-	gpu/engine/gpu_completions.c \
-	gpu/engine/gpu_engine.c gpu/engine/gpu_engine.h gpu/engine/gpu_engine_internal.h \
-	gpu/engine/gpu_group.c gpu/engine/gpu_group.h \
-	gpu/engine/watchdog.h \
-	gpu/engine/pinned.c gpu/engine/pinned.h \
-	gpu/engine/recovery.c \
-	gpu/engine/row_pages.c gpu/engine/row_pages.h \
-	gpu/engine/slots.c gpu/engine/slots.h \
+	gpu/engine/device_thread.c gpu/engine/device_thread.h \
+	gpu/engine/engine.c gpu/engine/engine_internal.h gpu/engine/gpu_engine.h \
+	gpu/engine/group.c \
+	gpu/engine/row_pages.h \
+	gpu/engine/slots.c \
 	gpu/engine/snapshot.c gpu/engine/snapshot.h
 
-# What is decompressed on the device: what the host plans.
-gpu_decode_sources = \
-	gpu/decode/batch.h \
-	gpu/decode/batch_memory.c gpu/decode/batch_memory.h \
-	gpu/decode/gzip/gzip.h gpu/decode/gzip/gzip_plan.c gpu/decode/gzip/gzip_plan.h \
-	gpu/decode/plan.c gpu/decode/plan.h \
-	gpu/decode/zstd/zstd_plan.c gpu/decode/zstd/zstd_plan.h
+# The decoder: what the host plans, its batches, and the device that is extended by it.
+decoder_sources = gpu/decode/content_check.c gpu/decode/decoder.c gpu/decode/queue.c
+decoder_headers = gpu/decode/batch.h gpu/decode/content_check.h gpu/decode/decoder_internal.h gpu/decode/device_decoding.h \
+	gpu/decode/gzip/gzip.h gpu/decode/plan.h
+if HAVE_GPU_DECODING
+gpu_decode_sources = gpu/decode/plan.c $(decoder_headers)
+gpu_engine_sources += $(decoder_sources)
+decode_objects = gpu/decode/device_decoding.o gpu/decode/stage_table.o
+no_decoding = gpu/decode/no_device_decoding.c
+else
+gpu_engine_sources += gpu/decode/no_decoder.c
+endif
+EXTRA_DIST += gpu/decode/plan.c $(decoder_sources) $(decoder_headers) gpu/decode/no_decoder.c gpu/decode/no_device_decoding.c
 
 cuda_sources = gpu/engine/device.cu gpu/decode/device_decoding.cu gpu/count/kernel_table.cu gpu/decode/stage_table.cu
 kernel_headers = \
@@ -59,11 +53,11 @@ kernel_headers = \
 	gpu/engine/device_internal.cuh gpu/ptx.cuh
 
 if HAVE_CUDA
-device = gpu/engine/device.o gpu/decode/device_decoding.o gpu/count/kernel_table.o gpu/decode/stage_table.o
+device = gpu/engine/device.o gpu/count/kernel_table.o $(decode_objects)
 device_libs = $(CUDA_LIBS)
 else
 noinst_LIBRARIES += libnodevice.a
-libnodevice_a_SOURCES = gpu/engine/no_device.c
+libnodevice_a_SOURCES = gpu/engine/no_device.c $(no_decoding)
 device = libnodevice.a
 device_libs =
 endif

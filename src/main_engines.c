@@ -2,7 +2,7 @@
 /* Prints warnings, --verbose and --timing about a run's engines. */
 #include "main.h"
 
-#include "gpu/engine/device.h"
+#include "gpu/engine/gpu_engine.h"
 #include "src/cli/diag.h"
 
 #include <inttypes.h>

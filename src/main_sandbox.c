@@ -2,7 +2,7 @@
 /* The sandbox of a run: whether there is one, and what it allows. */
 #include "main.h"
 
-#include "gpu/engine/device.h"
+#include "gpu/engine/gpu_engine.h"
 #include "src/cli/diag.h"
 #include "src/report/format.h"
 #include "src/sandbox/sandbox.h"

@@ -159,7 +159,6 @@ unit_tests = \
 	tests/unit/test_characters \
 	tests/unit/test_sandbox \
 	tests/unit/test_record_joiner \
-	tests/unit/test_content_run \
 	tests/unit/test_policy \
 	tests/unit/test_count \
 	tests/unit/test_diag \
@@ -222,7 +221,6 @@ tests_unit_test_characters_LDADD = $(libraries)
 tests_unit_test_sandbox_LDADD = $(libraries)
 tests_unit_test_record_joiner_LDADD = $(libraries)
 tests_unit_test_policy_LDADD = $(libraries) -lm
-tests_unit_test_content_run_LDADD = $(libraries)
 tests_unit_test_count_LDADD = $(libraries)
 tests_unit_test_deflate_SOURCES = tests/unit/test_deflate.c \
 	tests/helpers/deflate_oracle.c tests/helpers/deflate_oracle.h

@@ -1,15 +1,63 @@
 /* SPDX-License-Identifier: MIT */
 #include "content_check.h"
-#include "content_run.h"
-#include "gpu/engine/pinned.h"
+#include "src/hash/xxh64.h"
 
+#include <pthread.h>
 #include <stdlib.h>
+#include <time.h>
 
 /* The most threads. A core hashes 10 GB/s and more, so this many keep up with the device. */
 #define CHECK_THREADS 4
 
 /* Small frames are taken so many bytes at a time. */
 #define CHECK_RUN ((uint32_t)1 << 20)
+
+/* The time between looks at a copy that has not arrived. */
+#define RUN_POLL_NS 20000
+
+/* Parts that a thread has under way. The copies of three hide how long one takes to be seen. */
+#define CONTENT_PARTS 4
+
+/* The memory for these parts, one after the other. */
+struct content_parts {
+    unsigned char *memory; /* pinned */
+    size_t size;           /* bytes, of each */
+    unsigned first_read;   /* the number of the first one's copies; the others' follow */
+};
+
+/* Places for frames that go on in the next batch: more than there are batches. */
+#define CONTENT_LINKS 16
+
+/* The state of a frame between two batches. */
+struct content_link {
+    struct xxh64 hash;
+    bool is_lost;    /* the device was lost before it was known */
+    uint64_t number; /* of the batch in which the frame goes on, once the state is there */
+};
+
+struct content_links {
+    pthread_mutex_t lock; /* guards the rest */
+    pthread_cond_t left;
+    struct content_link link[CONTENT_LINKS];
+};
+
+/* A run: frames [frame, end) of a job, and its progress. The caller sets the first five members. */
+struct content_run {
+    struct content_links *links;
+    struct content_job *job;
+    uint32_t frame, end;
+    uint32_t at; /* bytes of the batch's content before what comes next */
+    bool is_in_frame;
+    enum content_verdict verdict;
+    struct xxh64 hash;
+    double seconds; /* spent hashing */
+};
+
+/* Returns the graver verdict, as counts cannot be taken back. */
+static inline enum content_verdict content_graver(enum content_verdict a, enum content_verdict b)
+{
+    return a > b ? a : b;
+}
 
 _Static_assert(CHECK_THREADS *CONTENT_PARTS <= CONTENT_PARTS_MAX, "each part has a number");
 
@@ -39,7 +87,137 @@ struct content_check {
     double seconds;
 };
 
-/* --- runs --- */
+/* --- a run: frames of one batch that one thread copies back and hashes --- */
+
+/* Waits for the state in which the batch before left a frame. 0, or -1: the device was lost there,
+ * though copies that were asked for since may still have come. */
+static int take_link(struct content_run *run)
+{
+    struct content_links *links = run->links;
+    const uint64_t number = run->job->number;
+    struct content_link *link = &links->link[number % CONTENT_LINKS];
+    pthread_mutex_lock(&links->lock);
+    while (link->number != number)
+        pthread_cond_wait(&links->left, &links->lock);
+    run->hash = link->hash;
+    const bool is_lost = link->is_lost;
+    pthread_mutex_unlock(&links->lock);
+    return is_lost ? -1 : 0;
+}
+
+static void leave_link(struct content_run *run)
+{
+    struct content_links *links = run->links;
+    const uint64_t number = run->job->number + 1;
+    struct content_link *link = &links->link[number % CONTENT_LINKS];
+    pthread_mutex_lock(&links->lock);
+    link->hash = run->hash;
+    link->is_lost = run->verdict == CONTENT_LOST;
+    link->number = number;
+    pthread_cond_broadcast(&links->left);
+    pthread_mutex_unlock(&links->lock);
+}
+
+static int begin_frame(struct content_run *run)
+{
+    if (run->job->plan->frame[run->frame].begins)
+        xxh64_begin(&run->hash);
+    else if (take_link(run) != 0)
+        return -1;
+    run->is_in_frame = true;
+    return 0;
+}
+
+static void end_frame(struct content_run *run)
+{
+    const struct decode_frame *frame = &run->job->plan->frame[run->frame];
+    const struct decode_frame_end *end = &run->job->plan->frame_end[run->frame];
+    if (!frame->ends)
+        leave_link(run);
+    else if (end->checksum != (uint32_t)xxh64_value(&run->hash))
+        run->verdict = content_graver(run->verdict, CONTENT_CORRUPT);
+    run->frame++;
+    run->is_in_frame = false;
+}
+
+/* Goes on with data[0..len) of the content, and ends the frames that end there. 0, or -1: the
+ * device is lost. */
+static int hash_part(struct content_run *run, const unsigned char *data, size_t len)
+{
+    while (run->frame < run->end) {
+        if (!run->is_in_frame && begin_frame(run) != 0)
+            return -1;
+        const uint32_t left = run->job->frame_ends[run->frame] - run->at;
+        const size_t some = left < len ? left : len;
+        const struct timespec begin = clock_now();
+        xxh64_add(&run->hash, data, some);
+        run->seconds += clock_seconds_since(&begin);
+        run->at += (uint32_t)some;
+        data += some;
+        len -= some;
+        if (some < left)
+            return 0;
+        end_frame(run);
+    }
+    return 0;
+}
+
+/* Waits for a copy. 0, or -1: the device is lost. */
+static int wait_for_copy(const struct content_source *source, unsigned number)
+{
+    int arrived;
+    while ((arrived = source->arrived(source->arg, number)) == 0)
+        nanosleep(&(struct timespec){.tv_nsec = RUN_POLL_NS}, NULL);
+    return arrived == 1 ? 0 : -1;
+}
+
+/* Copies and hashes the frames as hash_run does, but leaves no state for the next batch if
+ * the device is lost. */
+static int copy_and_hash(struct content_run *run, const struct content_source *source,
+                         const struct content_parts *parts)
+{
+    const uint32_t end = run->job->frame_ends[run->end - 1];
+    uint32_t sent = run->at;
+    unsigned next = 0, under_way = 0;
+    while (sent < end || under_way > 0) {
+        for (; sent < end && under_way < CONTENT_PARTS; under_way++) {
+            const unsigned part = (next + under_way) % CONTENT_PARTS;
+            const size_t len = end - sent < parts->size ? end - sent : parts->size;
+            const struct device_work work = {
+                .kind = WORK_READ_CONTENT,
+                .slot = run->job->slot,
+                .copy = parts->first_read + part,
+                .content = {sent, len, parts->memory + part * parts->size},
+            };
+            if (source->read(source->arg, &work) != 0)
+                return -1;
+            sent += (uint32_t)len;
+        }
+        if (wait_for_copy(source, parts->first_read + next) != 0)
+            return -1;
+        const size_t len = end - run->at < parts->size ? end - run->at : parts->size;
+        if (hash_part(run, parts->memory + next * parts->size, len) != 0)
+            return -1;
+        next = (next + 1) % CONTENT_PARTS;
+        under_way--;
+    }
+    return hash_part(run, NULL, 0); /* frames without content */
+}
+
+/* Copies and hashes the frames, and sets the verdict. Waits for the batch before if the first frame
+ * has begun there. */
+static void hash_run(struct content_run *run, const struct content_source *source,
+                     const struct content_parts *parts)
+{
+    const bool goes_on = !run->job->plan->frame[run->end - 1].ends;
+    if (copy_and_hash(run, source, parts) == 0)
+        return;
+    run->verdict = CONTENT_LOST;
+    if (goes_on)
+        leave_link(run); /* whoever waits for it finds out the same */
+}
+
+/* --- the threads --- */
 
 static bool frame_is_hashed(const struct content_job *job, uint32_t frame)
 {
@@ -97,7 +275,7 @@ static void check_one_run(struct check_thread *thread, struct content_run *run)
     uint32_t ending = 0;
     for (uint32_t i = run->frame; i < run->end; i++)
         ending += job->plan->frame[i].ends;
-    content_run_hash(run, &check->source, &thread->parts);
+    hash_run(run, &check->source, &thread->parts);
     pthread_mutex_lock(&check->lock);
     job->verdict = content_graver(job->verdict, run->verdict);
     job->ending -= ending;
@@ -129,8 +307,6 @@ static void *check_thread(void *arg)
     return NULL;
 }
 
-/* --- threads --- */
-
 /* Starts one more thread. True if there is one. */
 static bool start_thread(struct content_check *check)
 {
@@ -161,7 +337,8 @@ struct content_check *content_check_open(struct device_thread *thread,
     check->part = part;
     pthread_mutex_init(&check->lock, NULL);
     pthread_cond_init(&check->begun, NULL);
-    content_links_open(&check->links);
+    pthread_mutex_init(&check->links.lock, NULL);
+    pthread_cond_init(&check->links.left, NULL);
     if (start_thread(check))
         return check;
     content_check_close(check);
@@ -273,7 +450,8 @@ double content_check_close(struct content_check *check)
         pinned_close(&check->threads[i].pinned);
     }
     const double seconds = check->seconds;
-    content_links_close(&check->links);
+    pthread_cond_destroy(&check->links.left);
+    pthread_mutex_destroy(&check->links.lock);
     pthread_cond_destroy(&check->begun);
     pthread_mutex_destroy(&check->lock);
     free(check);

@@ -5,10 +5,11 @@
  *
  * Threads do that, several if there are several frames at a time. Each copies in parts, so that one
  * part is hashed while the next ones are copied. */
-#ifndef GPUHISTO_CONTENT_CHECK_H
-#define GPUHISTO_CONTENT_CHECK_H
+#ifndef GPUHISTO_GPU_DECODE_CONTENT_CHECK_H
+#define GPUHISTO_GPU_DECODE_CONTENT_CHECK_H
 
-#include "gpu/engine/device_thread.h"
+#include "device_decoding.h"
+#include "gpu/engine/engine_internal.h"
 
 #include <stdbool.h>
 #include <stdint.h>

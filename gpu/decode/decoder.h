@@ -5,9 +5,12 @@
  *     begin, (acquire, submit) again and again, finish
  *
  * A GPU takes one file at a time, and counts nothing else meanwhile. If it cannot decompress the
- * file to its end, its counts go back to what they were at the file's beginning. */
-#ifndef GPUHISTO_GPU_DECODER_H
-#define GPUHISTO_GPU_DECODER_H
+ * file to its end, its counts go back to what they were at the file's beginning.
+ *
+ * This header is all that src/ sees of gpu/decode. In builds without it (no_decoder.c) no GPU is
+ * ever usable. */
+#ifndef GPUHISTO_GPU_DECODE_DECODER_H
+#define GPUHISTO_GPU_DECODE_DECODER_H
 
 #include "src/codec/codec.h"
 #include "src/input/engine.h"
@@ -17,6 +20,7 @@
 #include <stdint.h>
 
 struct gpu_decoder;
+struct gpu_times;
 
 /* A compressed file, of which nothing was counted. */
 struct compressed_start {
@@ -47,10 +51,12 @@ struct compressed_rest {
 };
 
 /* True if a GPU could begin a file now, or later, as far as that is known without waiting. Any
- * thread. `gpu` is the engine of one GPU (gpu_engine.h) or of several (gpu_group.h), here and
- * below. */
+ * thread. `gpu` is the engine of one GPU or of several (gpu_engine.h), here and below. */
 bool gpu_decoder_is_idle(struct engine *gpu);
 bool gpu_decoder_is_usable(struct engine *gpu);
+
+/* Takes memory for decompressing now, not with the first file: an engine's `prepare`. */
+void gpu_decoder_prepare(struct engine *gpu);
 
 /* Begins a file on an idle GPU, once all that it was given before is counted. NULL if none can take
  * it now. Any thread that has no chunk of the GPU. */
@@ -85,5 +91,8 @@ const char *gpu_decoder_loss(struct gpu_decoder *decoder);
 /* Returns the bytes of content that were decompressed and counted by GPUs, of all files that were
  * finished. Any thread. */
 uint64_t gpu_decoder_bytes(struct engine *gpu);
+
+/* Adds the measurements of one GPU's engine. Call it after finish. */
+void gpu_decoder_add_times(struct engine *engine, struct gpu_times *times);
 
 #endif

@@ -1,25 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* A GPU's decoder, as its files see it: decoder.c (waits) stands above decoder_inputs.c (compressed
- * bytes, on their way in), decoder_queue.c (batches) and decoder_fetch.c (content, on its way out),
- * and these above decoder_memory.c and decoder_file.c.
+/* A GPU's decoder, as its files see it: decoder.c (a file's bytes on their way in, content on its
+ * way out, and waits) stands above queue.c (memory and batches).
  *
  * The engine's lock is held in all functions. An int that is returned is 1: it was done; 0: not
  * yet; or -1: the device is lost. */
-#ifndef GPUHISTO_DECODER_INTERNAL_H
-#define GPUHISTO_DECODER_INTERNAL_H
+#ifndef GPUHISTO_GPU_DECODE_DECODER_INTERNAL_H
+#define GPUHISTO_GPU_DECODE_DECODER_INTERNAL_H
 
 #include "content_check.h"
-#include "planner.h"
 #include "decoder.h"
-#include "gpu/engine/pinned.h"
-#include "gpu/engine/slots.h"
+#include "plan.h"
+#include "gpu/engine/engine_internal.h"
 #include "src/tally/characters.h"
 #include "src/input/records.h"
 
 #include <stdatomic.h>
 #include <time.h>
-
-struct gpu_engine;
 
 /* --- memory: opened for the first file, and once more when a large one comes after small ones ---
  */
@@ -39,6 +35,7 @@ struct decoder_batch {
                        * batch, and no data */
     enum batch_state state;
     struct decode_plan plan;
+    struct device_batch *decoding; /* the same, while it is decoded */
     struct decode_verdict *verdict;
     uint32_t *frame_ends;
     struct content_job job; /* of its content, if that is verified */
@@ -135,17 +132,10 @@ struct decoder_fetch {
     size_t under_way;           /* bytes of it */
 };
 
-enum decoder_use {
-    DECODER_IDLE,
-    DECODER_FEEDING,  /* it has a file */
-    DECODER_UNUSABLE, /* it can never have one again */
-};
-
 struct gpu_decoder {
-    struct gpu_engine *gpu;        /* whose it is */
-    _Atomic(enum decoder_use) use; /* not under the lock */
-    _Atomic uint64_t bytes;        /* of content that was decompressed and counted */
-    struct content_source source;  /* of what is hashed */
+    struct gpu_engine *gpu;       /* whose it is */
+    uint64_t bytes;               /* of content that was decompressed and counted */
+    struct content_source source; /* of what is hashed */
     struct decoder_memory memory;
     struct decoder_file file;
     struct decoder_queue queue;
@@ -153,7 +143,7 @@ struct gpu_decoder {
     struct timespec filling; /* when the last chunk was given out */
 };
 
-/* --- decoder_memory.c --- */
+/* --- queue.c: memory --- */
 
 /* Takes memory of that size, and gives back the memory before. If memory is short, there are no
  * batches. 0, or -1: the device is lost. */
@@ -162,32 +152,10 @@ int decoder_memory_open(struct gpu_decoder *decoder, enum decoder_size size);
 /* Takes memory for one more input. NULL: there are as many as there may be. */
 struct decoder_input *decoder_memory_add_input(struct gpu_decoder *decoder);
 
-/* --- decoder_file.c: plain arithmetic --- */
+/* Frees the memory, except for what a lost device may still write to. */
+void decoder_memory_close(struct decoder_memory *memory);
 
-/* Returns a file of which nothing was planned. */
-struct decoder_file decoder_file_begin(const struct compressed_start *start,
-                                       const struct record_kind *kind,
-                                       const struct decode_walk *walk);
-
-/* Returns the bytes at the end of the next batch to be judged that are not counted with it. If they
- * are more than a record can have, the batch must not be counted. */
-uint64_t decoder_file_tail(const struct decoder_file *file, const struct decode_verdict *verdict);
-
-/* True if no record ends with a batch that has such a tail, so that there is nothing to count. */
-bool decoder_file_is_empty(const struct decoder_file *file, const struct decode_verdict *verdict,
-                           uint64_t tail);
-
-/* Goes on to the end of a good batch. Sets its begin, shared, and its chunk's len and origin.bytes.
- */
-void decoder_file_advance(struct decoder_file *file, struct decoder_batch *batch, uint32_t tail);
-
-/* Adds a batch that was counted. */
-void decoder_file_count(struct decoder_file *file, const struct decoder_batch *batch);
-
-/* Returns the rest of the file. The tail's bytes, which must be there, go to the caller. */
-struct compressed_rest decoder_file_end(struct decoder_file *file, bool is_lost);
-
-/* --- decoder_queue.c: batches are planned, launched, judged, counted and freed ---
+/* --- queue.c: batches are planned, launched, judged, counted and freed ---
  *
  * A batch is counted once its verdict is good and the checksums of all frames that end in it are
  * right. Then it is a slot in flight without bytes on the host: if the device is lost, the file is
@@ -205,9 +173,6 @@ int decoder_queue_launch_due(struct gpu_decoder *decoder);
 /* Polls verdicts and hashes, and has the oldest batch counted if it can be. Sets *good to the slot
  * of one that was sent to be counted, or is empty, as it ends no record; or to NULL. */
 int decoder_queue_poll(struct gpu_decoder *decoder, struct slot **good);
-
-/* True if a slot is that of a batch. */
-bool decoder_queue_has(const struct gpu_decoder *decoder, const struct slot *slot);
 
 /* Frees a batch whose snapshot was believed. */
 void decoder_queue_count(struct gpu_decoder *decoder, struct slot *slot);
@@ -229,39 +194,5 @@ uint64_t decoder_queue_again(const struct gpu_decoder *decoder);
 
 /* Drops the batch that is planned, as the file has ended. */
 void decoder_queue_drain(struct gpu_decoder *decoder);
-
-/* --- decoder_inputs.c: pinned memory, small beside a batch, in which compressed bytes come ---
- *
- * The host walks only the headers of frames and blocks of each input. The blocks go to the batch
- * that is planned, and their bytes to the device at once, so a batch is there when it is
- * launched. */
-
-/* Looks which inputs the device has copied. Returns 1 if there is one more since the last look. */
-int decoder_inputs_poll(struct gpu_decoder *decoder);
-
-/* Returns memory for the next compressed bytes. NULL: all inputs are in use. */
-struct chunk *decoder_inputs_acquire(struct gpu_decoder *decoder);
-
-/* Plans as much as it can of a chunk of the file from byte `offset` on. That is copied, and decoded
- * when it is due. Sets *next. Returns 0 if no batch is free, and it must be called again. */
-int decoder_inputs_plan(struct gpu_decoder *decoder, struct chunk *chunk, uint64_t offset,
-                        struct compressed_next *next);
-
-/* Returns the bytes of the file that come next. */
-struct compressed_next decoder_inputs_next(struct gpu_decoder *decoder);
-
-/* True while the device is to copy an input. */
-bool decoder_inputs_are_busy(const struct gpu_decoder *decoder);
-
-/* --- decoder_fetch.c: content that the host needs, copied a piece at a time ---
- *
- * Each function is called until it is done. Sets *moved if some bytes have arrived. */
-
-/* Copies the content that was counted with a batch to memory of its chunk, which
- * decoder_queue_count frees. If memory is short, returns 1, and the chunk has no data. */
-int decoder_fetch_batch(struct gpu_decoder *decoder, struct slot *slot, bool *moved);
-
-/* Copies the tail of a file, all of which was counted, to its file.tail.bytes. */
-int decoder_fetch_tail(struct gpu_decoder *decoder, bool *moved);
 
 #endif

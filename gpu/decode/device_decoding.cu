@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Compressed batches on the device: their memory, and the stages. And the work of all slots.
+// Compressed batches on the device: their memory, and the stages.
 //
 // Batches take turns. What a batch leaves for the next one, the carry and the content right before
 // the next one's, is written to that one's memory by its own stages, so streams may be ahead of the
 // host.
 #include "gpu/engine/device_internal.cuh"
-#include "gpu/decode/pipeline.cuh"
+#include "device_decoding.h"
+#include "pipeline.cuh"
 
 #include <cstdlib>
 
@@ -169,40 +170,6 @@ static void close_decoding(struct device *device)
     device->decoding = nullptr;
 }
 
-int device_open_decoding(struct device *device, struct device_decoding *wanted)
-{
-    if (!stages_fit(device)) {
-        wanted->batches = 0;
-        return 0;
-    }
-    if (wanted->batches > DEVICE_BATCHES_MAX)
-        wanted->batches = DEVICE_BATCHES_MAX;
-    if (!device_enter(device, "preparing to decompress"))
-        return -1;
-    close_decoding(device);
-    if (!fit_capacity(device, wanted))
-        return -1;
-    if (wanted->batches == 0)
-        return 0;
-    device->decoding = static_cast<struct decoding *>(std::calloc(1, sizeof(struct decoding)));
-    if (!device->decoding) {
-        wanted->batches = 0;
-        return 0;
-    }
-    device->close_decoding = close_decoding;
-    device->decoding->plan = *wanted;
-    device->is_short = false;
-    if (open_memory(device, device->decoding) && prepare_stages(device, device->decoding) &&
-        open_slots(device, device->decoding) && open_copies(device, device->decoding))
-        return 0;
-    if (!device->is_short)
-        return -1;
-    // Another process was faster. The device goes on, but decompresses nothing.
-    close_decoding(device);
-    wanted->batches = 0;
-    return 0;
-}
-
 // --- decoding ---
 
 static bool copy_in(struct device *device, void *to, const void *from, size_t size)
@@ -337,76 +304,70 @@ static bool read_content(struct device *device, const struct device_work *work)
            device_record(device, decoding->read[work->copy], decoding->reads);
 }
 
-// --- work ---
+// --- the extension ---
 
 static bool enqueue(struct device *device, const struct device_work *work)
 {
-    struct slot *slot = &device->slots[work->slot];
     switch (work->kind) {
-    case WORK_COPY_IN:
-        return device_copy_in(device, slot, &work->chunk);
-    case WORK_COUNT:
-        return device_count(device, slot, &work->chunk);
-    case WORK_SNAPSHOT:
-        return device_snapshot(device, slot, &work->counts);
     case WORK_COPY_BLOCKS:
         return copy_blocks(device, work);
     case WORK_DECODE:
-        return decode(device, work->slot, &work->batch);
+        return decode(device, work->slot, work->batch);
     case WORK_COUNT_CONTENT:
         return count_content(device, work->slot, &work->content);
-    case WORK_SAVE:
-        return device_save(device, work->goes_back);
     default:
         return read_content(device, work);
     }
 }
 
-int device_enqueue(struct device *device, const struct device_work *work)
-{
-    return enqueue(device, work) ? 0 : -1;
-}
-
-// Looks whether the work before an event is done: 1, 0 or -1.
-static int query(struct device *device, cudaEvent_t event, const char *doing)
-{
-    if (!device_enter(device, doing))
-        return -1;
-    cudaError_t code = cudaEventQuery(event);
-    if (code == cudaErrorNotReady) {
-        (void)cudaGetLastError();
-        return 0;
-    }
-    return device_ok(device, code, doing) ? 1 : -1;
-}
-
-int device_arrived(struct device *device, enum device_work_kind kind, unsigned number)
-{
-    switch (kind) {
-    case WORK_COPY_BLOCKS:
-        return query(device, device->decoding->copied[number], "copying a batch");
-    case WORK_DECODE:
-        return query(device, device->decoding->lane[number - device->buffers].done,
-                     "decompressing");
-    case WORK_READ_CONTENT:
-        return query(device, device->decoding->read[number], "copying content");
-    default:
-        return query(device, device->slots[number].arrived, "counting");
-    }
-}
-
-int device_times(struct device *device, enum device_work_kind kind, unsigned number,
-                 struct slot_times *times)
+static cudaEvent_t arrival(const struct device *device, enum device_work_kind kind, unsigned number)
 {
     const struct decoding *decoding = device->decoding;
-    const struct slot *slot = &device->slots[number];
-    const bool is_slot = kind == WORK_SNAPSHOT;
-    const cudaEvent_t copying = is_slot ? slot->copying : decoding->copying[number],
-                      copied = is_slot ? slot->copied : decoding->copied[number];
-    bool known = device_enter(device, "reading a clock") &&
-                 device_elapsed(device, copying, &times->copy_begin) &&
-                 device_elapsed(device, copied, &times->copy_end) &&
-                 (!is_slot || (device_elapsed(device, slot->counting, &times->count_begin) &&
-                               device_elapsed(device, slot->counted, &times->count_end)));
-    return known ? 0 : -1;
+    return kind == WORK_COPY_BLOCKS ? decoding->copied[number]
+           : kind == WORK_DECODE    ? decoding->lane[number - device->buffers].done
+                                    : decoding->read[number];
+}
+
+static bool times_of_copy(struct device *device, unsigned copy, struct slot_times *times)
+{
+    const struct decoding *decoding = device->decoding;
+    return device_elapsed(device, decoding->copying[copy], &times->copy_begin) &&
+           device_elapsed(device, decoding->copied[copy], &times->copy_end);
+}
+
+static const struct device_extension extension = {enqueue, arrival, times_of_copy, close_decoding};
+
+int device_open_decoding(struct device *device, void *arg)
+{
+    struct device_decoding *const wanted = static_cast<struct device_decoding *>(arg);
+    if (!stages_fit(device)) {
+        wanted->batches = 0;
+        return 0;
+    }
+    if (wanted->batches > DEVICE_BATCHES_MAX)
+        wanted->batches = DEVICE_BATCHES_MAX;
+    if (!device_enter(device, "preparing to decompress"))
+        return -1;
+    close_decoding(device);
+    if (!fit_capacity(device, wanted))
+        return -1;
+    if (wanted->batches == 0)
+        return 0;
+    device->decoding = static_cast<struct decoding *>(std::calloc(1, sizeof(struct decoding)));
+    if (!device->decoding) {
+        wanted->batches = 0;
+        return 0;
+    }
+    device->extension = &extension;
+    device->decoding->plan = *wanted;
+    device->is_short = false;
+    if (open_memory(device, device->decoding) && prepare_stages(device, device->decoding) &&
+        open_slots(device, device->decoding) && open_copies(device, device->decoding))
+        return 0;
+    if (!device->is_short)
+        return -1;
+    // Another process was faster. The device goes on, but decompresses nothing.
+    close_decoding(device);
+    wanted->batches = 0;
+    return 0;
 }

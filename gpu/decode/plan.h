@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* A batch as the host plans it. Each format has a planner of its own. */
-#ifndef GPUHISTO_DECODE_PLAN_H
-#define GPUHISTO_DECODE_PLAN_H
+/* The host's part of decompressing on a GPU: a planner of each format cuts a file into batches, and
+ * says how much memory these need. Blocks themselves are not looked into.
+ *
+ * One thread for each file. */
+#ifndef GPUHISTO_GPU_DECODE_PLAN_H
+#define GPUHISTO_GPU_DECODE_PLAN_H
 
-#include "batch_memory.h"
+#include "batch.h"
+#include "src/codec/codec.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -11,6 +15,36 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* --- memory --- */
+
+/* The amounts that a batch has memory for. A block with its headers and a checksum must fit. */
+struct decode_capacity {
+    uint32_t in;             /* compressed bytes, with headers; at least 256 KiB */
+    uint32_t blocks, frames; /* at least one */
+    uint32_t room;           /* bytes of content, at least DECODE_BLOCK_CONTENT */
+    uint32_t window;         /* bytes of content before the batch */
+};
+
+/* Sets the pointers of a batch to the memory that holds it while it is copied, decoded and counted.
+ * `memory` is on the device, aligned to 256 bytes; NULL: sets nothing. Returns the bytes needed. */
+size_t decode_own_memory(struct decode_batch *batch, const struct decode_capacity *capacity,
+                         unsigned char *memory);
+
+/* Sets the pointers to the memory that only the last stages need, likewise; these work on one batch
+ * at a time. */
+size_t decode_stage_memory(struct decode_batch *batch, const struct decode_capacity *capacity,
+                           unsigned char *memory);
+
+/* Makes batches fewer, down to DECODE_BATCHES_FEW, and then halves what each holds, until all of
+ * their memory, and that of the stages, takes at most `max` bytes. The window is at least
+ * `keep_min` bytes. Returns the bytes that it takes; 0: batches would be too small to be of use,
+ * and *capacity and *batches mean nothing. */
+#define DECODE_BATCHES_FEW 6u
+uint64_t decode_fit_memory(struct decode_capacity *capacity, unsigned *batches, uint32_t keep_min,
+                           uint64_t max);
+
+/* --- a plan --- */
 
 /* The facts of a frame that the host keeps, beside those that the device is told. */
 struct decode_frame_end {
@@ -52,6 +86,113 @@ void decode_plan_clear(struct decode_plan *plan);
 
 /* Applies a plan to a batch that has its memory. */
 void decode_batch_set_plan(struct decode_batch *batch, const struct decode_plan *plan);
+
+/* --- zstd: the walk goes over the headers of frames and blocks, and plans batches of whole blocks.
+ *
+ * Dictionaries, windows beyond a limit, frames from before zstd 1.0 and anything else that is not a
+ * frame are left to libzstd, which also says what is wrong with headers that are not valid.
+ * Skippable frames are skipped. --- */
+
+/* The position of the walk in a file. At first all members but the first two are zero. */
+struct zstd_walk {
+    uint32_t window_max;     /* frames of larger windows are left; at most ZSTD_WINDOW_MAX */
+    bool leave_checksums;    /* frames with a checksum are left, too */
+    struct zstd_parts parts; /* never before a checksum */
+    bool has_begun;          /* a block of the frame was planned */
+    uint64_t at;             /* bytes that were taken */
+    uint64_t known; /* bytes of the content of the frame that are in raw and RLE blocks so far */
+};
+
+/* Adds to a plan as many whole blocks of in[0..len) as there are and fit. in[0] is the byte that
+ * follows in the file after all that was taken. Bytes of blocks that are added now, plan->in_size -
+ * plan->in_at of in[0..len), will be in the batch's memory at DECODE_CARRY + plan->in_at.
+ *
+ * A last block is taken together with the checksum after it. The next call sees what stops the walk
+ * after a block. The walk goes on from what was taken, also with DECODE_NEEDS_MORE, where headers
+ * and skippable frames may have been. A batch of many frames (batch.h) that is full ends with the
+ * last one that fits as a whole, if the next one begins in in[0..len). */
+enum decode_planned zstd_plan_blocks(struct zstd_walk *walk, struct decode_plan *plan,
+                                     const unsigned char *in, size_t len);
+
+/* --- gzip: the file is cut into pieces, each of which is a batch. The device finds out what is in
+ * them. --- */
+
+/* The fewest bytes of a piece, unless the file ends: those that come again in the next one, and as
+ * many that do not. */
+#define GZIP_PIECE_MIN (2 * GZIP_MARGIN)
+
+/* Bytes of content for each byte of a piece that a batch has room for, until more is known. */
+#define GZIP_RATIO 16u
+
+struct gzip_walk {
+    uint64_t at;    /* where the next piece begins in the file */
+    uint32_t max;   /* bytes that it may have; 0: as many as there is room for usually, */
+    uint32_t limit; /* and how many that may become; 0: the same */
+};
+
+/* Plans as much of in[0..len) as there is room for. The last GZIP_MARGIN bytes of that are in the
+ * next plan, too, and are not taken. in[0] follows all bytes that were taken; is_end: the file ends
+ * with in[len]. */
+enum decode_planned gzip_plan_piece(struct gzip_walk *walk, struct decode_plan *plan, size_t len,
+                                    bool is_end);
+
+/* Learns how much content a piece has given: the next pieces have a size that leaves room for some
+ * more. After a piece for which there was no room, perhaps for another reason, they grow slowly. */
+void gzip_plan_learn(struct gzip_walk *walk, const struct decode_plan *plan, uint32_t content);
+
+/* Goes back to a piece for which there was no room, and makes it smaller. False: it cannot be. */
+bool gzip_plan_again(struct gzip_walk *walk, const struct decode_plan *plan);
+
+/* --- any format --- */
+
+/* The host's position in a file. */
+struct decode_walk {
+    const struct decode_planner *planner;
+    union {
+        struct zstd_walk zstd;
+        struct gzip_walk gzip;
+    };
+};
+
+struct decode_limits {
+    uint32_t window_max; /* bytes; frames with a larger window are left, */
+    bool no_check;       /* the host need not compare checksums; otherwise, */
+    bool can_hash;       /* it can */
+};
+
+/* The bytes that a file goes on with after all that was planned. */
+struct decode_ahead {
+    uint64_t at;    /* where that begins in the file */
+    bool in_frame;  /* a frame goes on: the file must not end here; */
+    bool is_hashed; /* and the host is to hash its content */
+};
+
+struct decode_planner {
+    enum decode_format format;
+    const char *name; /* of its codec */
+
+    /* Begins a file with the frame at byte `at`. */
+    void (*begin)(struct decode_walk *walk, uint64_t at, const struct decode_limits *limits);
+
+    /* Adds to a plan as much of in[0..len) as there is and fits. in[0] is the byte that follows in
+     * the file after all that was taken; is_end: the file ends with in[len]. Bytes that are added
+     * now, plan->in_size - plan->in_at from in[0] on, will be in the batch's memory at DECODE_CARRY
+     * + plan->in_at. Goes on from what was taken, also with DECODE_NEEDS_MORE. */
+    enum decode_planned (*plan)(struct decode_walk *walk, struct decode_plan *plan,
+                                const unsigned char *in, size_t len, bool is_end);
+
+    struct decode_ahead (*peek)(const struct decode_walk *walk);
+
+    /* Learns that a batch was good, and has so much content. NULL: that is of no use. */
+    void (*learn)(struct decode_walk *walk, const struct decode_plan *plan, uint32_t content);
+
+    /* Goes back to where a batch began for which there was no room, and plans a smaller one. False:
+     * it cannot be smaller. NULL: there always is room. */
+    bool (*plan_again)(struct decode_walk *walk, const struct decode_plan *plan);
+};
+
+/* Returns the planner for a codec, or NULL: no GPU decompresses that. */
+const struct decode_planner *decode_planner_find(const struct codec *codec);
 
 #ifdef __cplusplus
 }

@@ -11,6 +11,10 @@
 extern "C" {
 #endif
 
+/* Returns why there can be no device, as far as can be told without CUDA. NULL: there may be one.
+ * At once. Any thread. */
+const char *device_missing(void);
+
 /* A GPU that the user asked for. */
 struct cuda_device {
     int asked;        /* its number, from 0, among those that CUDA_VISIBLE_DEVICES leaves */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The seam to CUDA. This file and device_decoding.cu are the only ones that call its runtime.
+// The seam to CUDA. This file and what extends it are the only ones that call its runtime.
 #include "device_internal.cuh"
 #include "cuda_devices.h"
 
@@ -352,7 +352,7 @@ bool device_record(struct device *device, cudaEvent_t event, cudaStream_t stream
     return device_ok(device, cudaEventRecord(event, stream), "recording an event");
 }
 
-bool device_copy_in(struct device *device, struct slot *slot, const struct device_chunk *chunk)
+static bool copy_in(struct device *device, struct slot *slot, const struct device_chunk *chunk)
 {
     return device_enter(device, "copying a chunk") &&
            (!device->timing || device_record(device, slot->copying, device->copies)) &&
@@ -363,7 +363,7 @@ bool device_copy_in(struct device *device, struct slot *slot, const struct devic
            device_record(device, slot->copied, device->copies);
 }
 
-bool device_count(struct device *device, struct slot *slot, const struct device_chunk *chunk)
+static bool count(struct device *device, struct slot *slot, const struct device_chunk *chunk)
 {
     cudaStream_t stream = device->counts_stream;
     return device_enter(device, "counting a chunk") &&
@@ -399,13 +399,13 @@ static bool copy_histogram(struct device *device, const struct device_counts *to
                      "copying the histogram");
 }
 
-bool device_snapshot(struct device *device, struct slot *slot, const struct device_counts *to)
+static bool snapshot(struct device *device, struct slot *slot, const struct device_counts *to)
 {
     return device_enter(device, "copying the histogram") && copy_histogram(device, to) &&
            device_record(device, slot->arrived, device->counts_stream);
 }
 
-bool device_save(struct device *device, bool goes_back)
+static bool save(struct device *device, bool goes_back)
 {
     void *const from = goes_back ? device->saved : device->args.counts;
     void *const to = goes_back ? static_cast<void *>(device->args.counts) : device->saved;
@@ -425,6 +425,61 @@ bool device_elapsed(struct device *device, cudaEvent_t event, double *seconds)
     return known;
 }
 
+// --- work ---
+
+static bool enqueue(struct device *device, const struct device_work *work)
+{
+    struct slot *slot = &device->slots[work->slot];
+    switch (work->kind) {
+    case WORK_COPY_IN:
+        return copy_in(device, slot, &work->chunk);
+    case WORK_COUNT:
+        return count(device, slot, &work->chunk);
+    case WORK_SNAPSHOT:
+        return snapshot(device, slot, &work->counts);
+    case WORK_SAVE:
+        return save(device, work->goes_back);
+    default:
+        return device->extension->enqueue(device, work);
+    }
+}
+
+int device_enqueue(struct device *device, const struct device_work *work)
+{
+    return enqueue(device, work) ? 0 : -1;
+}
+
+int device_arrived(struct device *device, enum device_work_kind kind, unsigned number)
+{
+    const char *doing = kind == WORK_SNAPSHOT ? "counting" : "decompressing";
+    const cudaEvent_t event = kind == WORK_SNAPSHOT
+                                  ? device->slots[number].arrived
+                                  : device->extension->arrival(device, kind, number);
+    if (!device_enter(device, doing))
+        return -1;
+    const cudaError_t code = cudaEventQuery(event);
+    if (code == cudaErrorNotReady) {
+        (void)cudaGetLastError();
+        return 0;
+    }
+    return device_ok(device, code, doing) ? 1 : -1;
+}
+
+int device_times(struct device *device, enum device_work_kind kind, unsigned number,
+                 struct slot_times *times)
+{
+    const struct slot *slot = &device->slots[number];
+    if (!device_enter(device, "reading a clock"))
+        return -1;
+    if (kind != WORK_SNAPSHOT)
+        return device->extension->times(device, number, times) ? 0 : -1;
+    const bool known = device_elapsed(device, slot->copying, &times->copy_begin) &&
+                       device_elapsed(device, slot->copied, &times->copy_end) &&
+                       device_elapsed(device, slot->counting, &times->count_begin) &&
+                       device_elapsed(device, slot->counted, &times->count_end);
+    return known ? 0 : -1;
+}
+
 const char *device_error(const struct device *device)
 {
     return device->error.text;
@@ -441,8 +496,8 @@ static void destroy_event(cudaEvent_t event)
 void device_close(struct device *device)
 {
     (void)cudaSetDevice(device->ordinal);
-    if (device->close_decoding)
-        device->close_decoding(device);
+    if (device->extension)
+        device->extension->close(device);
     for (unsigned i = 0; i < device->slot_count; i++) {
         const struct slot *slot = &device->slots[i];
         destroy_event(slot->copied);

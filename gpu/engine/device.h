@@ -5,30 +5,31 @@
  * here that runs the kernels on the CPU and fails at the n-th call.
  *
  * A slot here is a buffer on the device, and the events that show how far a chunk's work in it has
- * come. A compressed batch has memory of its own, and is counted as a slot is: its slot
- * is number plan->slots and on, and has no buffer. Work is enqueued and done later. Copies run on
- * one stream, counting and snapshots on another, each in the order of the calls.
+ * come. Work is enqueued and done later. Copies run on one stream, counting and snapshots on
+ * another, each in the order of the calls.
+ *
+ * A device may be extended, so that it decompresses (gpu/decode/device_decoding.h). A batch has
+ * memory of its own, and is counted as a slot is: its slot is number plan->slots and on.
  *
  * The engine calls it through a thread of its own (device_thread.h), as a call may never return.
  *
  * No two threads may be inside functions of the same device at once. An int is 0, or -1 once the
  * device is lost. Then device_error says why, and only device_error and device_name may be
  * called. Not even device_close: a driver that is dying may still write to host memory. */
-#ifndef GPUHISTO_DEVICE_H
-#define GPUHISTO_DEVICE_H
+#ifndef GPUHISTO_GPU_ENGINE_DEVICE_H
+#define GPUHISTO_GPU_ENGINE_DEVICE_H
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
+#include "cuda_devices.h"
 #include "row_pages.h"
 #include "gpu/count/strategy.h"
-#include "gpu/decode/plan.h"
 #include "src/tally/histogram_spec.h"
 #include "src/base/error.h"
 
 struct device;
-struct cuda_device;
 
 /* Returns how many words a snapshot of the device's histogram has at most: a count of 64 bits for
  * each bin, and of text one word more, its newlines; or pages of rows. */
@@ -59,10 +60,6 @@ struct slot_times {
  * CUDA takes to start. Any thread. */
 int device_count_all(struct error *error);
 
-/* Returns why there can be no device, as far as can be told without CUDA. NULL: there may be one.
- * At once. Any thread. */
-const char *device_missing(void);
-
 /* Opens the device, with its slots and a 64-bit histogram of zeros, and runs an empty count, so
  * that what cannot run here fails now. Takes a few hundred milliseconds, as CUDA starts. NULL with
  * the error set. Any thread. */
@@ -78,54 +75,27 @@ int device_pin(struct device *device, void *memory, size_t size);
 /* Undoes device_pin, before the memory is freed. */
 void device_unpin(struct device *device, void *memory);
 
-/* --- decompressing --- */
-
-/* The bytes that end a record of the content. */
-enum device_separators {
-    SEPARATORS_NONE, /* its size does */
-    SEPARATORS_WHITE_SPACE,
-    SEPARATORS_NEWLINES,
-    SEPARATORS_CHARACTERS, /* nothing: the host tells from the last bytes whether one is cut off */
-};
-
-/* The most batches there may be. */
-#define DEVICE_BATCHES_MAX 8
-
-/* The sizes that decompressing has memory for. */
-struct device_decoding {
-    struct decode_capacity capacity; /* of a batch */
-    unsigned batches;                /* two at least, DEVICE_BATCHES_MAX at most; 0: the device
-                                      * decompresses nothing */
-    uint64_t memory;                 /* set: bytes of the device's memory that all of it takes */
-    /* Bytes of content that are kept for the next batch. A record that ends with a separator has at
-     * most this length. */
-    uint32_t keep_min;
-    enum device_separators separators;
-};
-
-/* Takes as much of the memory that is asked for as the device has, and sets *decoding to that. If
- * it is called again, nothing may be under way, and what was taken before is given back first. */
-int device_open_decoding(struct device *device, struct device_decoding *decoding);
-
 /* --- work --- */
 
-/* The kinds of work. A chunk gets WORK_COPY_IN, WORK_COUNT, WORK_SNAPSHOT. A batch gets
- * WORK_COPY_BLOCKS of all its bytes, WORK_DECODE; then, once its verdict is there, any
- * WORK_READ_CONTENT, and WORK_COUNT_CONTENT and WORK_SNAPSHOT, or nothing. Batches of one file are
- * decoded in the order of the calls. WORK_SAVE comes once device_open_decoding has found memory. */
+/* The kinds of work. A chunk gets WORK_COPY_IN, WORK_COUNT, WORK_SNAPSHOT. Those that an extended
+ * device does are marked: a batch gets WORK_COPY_BLOCKS of all its bytes, WORK_DECODE; then, once
+ * its verdict is there, any WORK_READ_CONTENT, and WORK_COUNT_CONTENT and WORK_SNAPSHOT, or
+ * nothing. Batches of one file are decoded in the order of the calls. */
 enum device_work_kind {
-    WORK_SNAPSHOT, /* copies the histogram out, as the slot's count leaves it */
-    WORK_DECODE,   /* decompresses a batch */
-    WORK_COPY_BLOCKS,
-    WORK_READ_CONTENT, /* copies content to the host, beside whatever else is under way */
+    WORK_SNAPSHOT,     /* copies the histogram out, as the slot's count leaves it */
+    WORK_DECODE,       /* extended: decompresses a batch */
+    WORK_COPY_BLOCKS,  /* extended: copies compressed bytes in */
+    WORK_READ_CONTENT, /* extended: copies content to the host, beside whatever else is under way */
     WORK_ARRIVES, /* device_arrived tells of those before this; the rest is awaited with them */
     WORK_COPY_IN = WORK_ARRIVES, /* copies a chunk into its slot's buffer */
     WORK_COUNT,                  /* counts it into the device's histogram */
-    WORK_COUNT_CONTENT,          /* the same with content of a batch */
+    WORK_COUNT_CONTENT,          /* extended: the same with content of a batch */
     WORK_SAVE,                   /* saves the histogram on the device, or goes back to that */
 };
 
-/* The numbers of copies that may be under way at a time are below these. */
+/* The most batches of an extended device; and what the numbers of copies that may be under way at a
+ * time are below. */
+#define DEVICE_BATCHES_MAX 8
 #define DEVICE_INPUTS 3 /* of blocks */
 #define DEVICE_READS 20 /* of content */
 
@@ -152,17 +122,6 @@ struct device_blocks {
     size_t len;
 };
 
-/* A batch, of which plan.in_size bytes were copied. It goes on where the batch before ended, unless
- * `begins`. The plan's arrays must not change before the verdict has arrived. A batch that was
- * refused may be decoded again, with fewer bytes, and then those after it: the state that they go
- * on from is still there. */
-struct device_batch {
-    struct decode_plan plan;
-    bool begins;
-    struct decode_verdict *verdict; /* where it is written what it came to, */
-    uint32_t *frame_ends;           /* and where the content of each frame in the plan ends */
-};
-
 /* Bytes [begin, begin + len) of the content of a batch that was not refused. Bytes that were kept
  * from before it have negative numbers. The batch must not be decoded again until they were
  * copied. */
@@ -172,17 +131,19 @@ struct device_content {
     unsigned char *to; /* of WORK_READ_CONTENT: pinned host memory */
 };
 
+struct device_batch; /* gpu/decode/device_decoding.h */
+
 struct device_work {
     enum device_work_kind kind;
     unsigned slot;
     unsigned copy; /* its number, of WORK_COPY_BLOCKS and WORK_READ_CONTENT */
     union {
-        struct device_chunk chunk;     /* WORK_COPY_IN, WORK_COUNT */
-        struct device_counts counts;   /* WORK_SNAPSHOT */
-        struct device_blocks blocks;   /* WORK_COPY_BLOCKS */
-        struct device_batch batch;     /* WORK_DECODE */
-        struct device_content content; /* WORK_COUNT_CONTENT, WORK_READ_CONTENT */
-        bool goes_back;                /* WORK_SAVE */
+        struct device_chunk chunk;        /* WORK_COPY_IN, WORK_COUNT */
+        struct device_counts counts;      /* WORK_SNAPSHOT */
+        struct device_blocks blocks;      /* WORK_COPY_BLOCKS */
+        const struct device_batch *batch; /* WORK_DECODE; it must not change before it is done */
+        struct device_content content;    /* WORK_COUNT_CONTENT, WORK_READ_CONTENT */
+        bool goes_back;                   /* WORK_SAVE */
     };
 };
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The device as the files that call CUDA see it: device.cu (slots, counting) and device_decoding.cu
-// (batches of compressed blocks).
-#ifndef GPUHISTO_DEVICE_INTERNAL_CUH
-#define GPUHISTO_DEVICE_INTERNAL_CUH
+// The device as the files that call CUDA see it: device.cu (slots, counting), and what extends it,
+// gpu/decode/device_decoding.cu (batches of compressed blocks).
+#ifndef GPUHISTO_GPU_ENGINE_DEVICE_INTERNAL_CUH
+#define GPUHISTO_GPU_ENGINE_DEVICE_INTERNAL_CUH
 
 #include "device.h"
 #include "gpu/count/launch.h"
@@ -14,6 +14,19 @@ struct slot {
 };
 
 struct decoding;
+
+// What extends a device.
+struct device_extension {
+    // Enqueues work of the kinds that are its own. False: the device is lost.
+    bool (*enqueue)(struct device *device, const struct device_work *work);
+    // Returns the event after the last such work of a number.
+    cudaEvent_t (*arrival)(const struct device *device, enum device_work_kind kind,
+                           unsigned number);
+    // Sets the times of a copy of blocks, with timing. False: the device is lost.
+    bool (*times)(struct device *device, unsigned copy, struct slot_times *times);
+    // Frees all that it has taken.
+    void (*close)(struct device *device);
+};
 
 struct device {
     struct error error;
@@ -32,10 +45,10 @@ struct device {
     unsigned slot_count;
     cudaStream_t copies, counts_stream;
     cudaEvent_t opened;
-    struct slot *slots;        // those of batches after the others, DEVICE_BATCHES_MAX of them
-    unsigned buffers;          // slots that have one
-    struct decoding *decoding; // of batches; null until it is opened
-    void (*close_decoding)(struct device *device); // frees that; null until it was opened
+    struct slot *slots; // those of batches after the others, DEVICE_BATCHES_MAX of them
+    unsigned buffers;   // slots that have one
+    const struct device_extension *extension; // null: there is none
+    struct decoding *decoding;                // what it has of the device
 };
 
 // True if a call of CUDA succeeded; if not, sets the error. Return codes that do not come here do
@@ -54,12 +67,6 @@ bool device_record(struct device *device, cudaEvent_t event, cudaStream_t stream
 
 // Enqueues counting data[0..len) on the device into the histogram.
 bool device_launch(struct device *device, const unsigned char *data, unsigned long long len);
-
-// Enqueue a chunk's work, for device_enqueue.
-bool device_copy_in(struct device *device, struct slot *slot, const struct device_chunk *chunk);
-bool device_count(struct device *device, struct slot *slot, const struct device_chunk *chunk);
-bool device_snapshot(struct device *device, struct slot *slot, const struct device_counts *to);
-bool device_save(struct device *device, bool goes_back);
 
 // Sets *seconds to the time from the opening of the device until an event was recorded.
 bool device_elapsed(struct device *device, cudaEvent_t event, double *seconds);

@@ -1,9 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-#include "device_thread_internal.h"
+/* The thread that makes the calls of a device, one after the other, and looks what has arrived; and
+ * the posts and polls of its owner, which never wait for it but where an answer is needed. */
+#include "device_thread.h"
+#include "cuda_devices.h"
 #include "src/base/clock.h"
 #include "src/base/grow.h"
 
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
+#include <time.h>
 
 /* An answer is waited for in slices, so that the time in which the process is stopped counts as one
  * of them. */
@@ -16,68 +24,269 @@
 /* Where there are no huge pages, some seconds go by while these bytes are pinned. */
 #define PINNED_A_DEADLINE ((size_t)4 << 30)
 
-/* --- memory --- */
+#define POLL_NS 20000 /* between looks at a busy device: a small part of a chunk's copy */
 
-/* Answers are waited for by a clock that nobody sets. */
-static void init_condition(pthread_cond_t *condition)
+/* A list that grows. */
+struct work_list {
+    struct device_work *work;
+    size_t count, capacity;
+};
+
+/* Work of one kind and number. */
+struct ticket {
+    unsigned posted;         /* how often; the caller's */
+    unsigned made;           /* of these; the thread's */
+    unsigned done;           /* of these; under the lock */
+    bool is_counted;         /* there are times of the slot; the thread's */
+    struct slot_times times; /* under the lock */
+};
+
+/* Work of one kind, which arrives in the order in which it was posted. */
+struct track {
+    struct ticket *ticket;
+    unsigned count;
+    unsigned *waiting; /* numbers whose work is not done, a ring of `count`; the thread's */
+    unsigned first, length;
+};
+
+/* A call that is to be made, and what came of it. */
+struct question {
+    device_call *call; /* NULL: it was answered */
+    bool may_fail;     /* without the device being lost */
+    int rc;
+    union {
+        unsigned char bytes[DEVICE_CALL_MAX];
+        max_align_t aligned;
+    } arg;
+};
+
+struct device_thread {
+    struct device_plan plan;
+    struct cuda_device cuda_device; /* the plan's, as a call may outlive the caller's */
+    unsigned deadline_ms;
+    struct device *device; /* the thread's */
+    struct track track[WORK_ARRIVES];
+    struct work_list making; /* the thread's */
+    atomic_bool is_left;     /* it is lost or closed: no other call is to be made */
+
+    pthread_mutex_t lock; /* guards the rest */
+    pthread_cond_t posted, answered;
+    struct work_list list;    /* posted, and not taken yet */
+    struct question question; /* once it has a call, the thread's until it has answered */
+    bool sleeps;              /* the thread waits for either */
+    double copy_seconds;
+    bool is_stuck; /* left, because there was no answer */
+    struct error error;
+    unsigned owners; /* the caller and the thread: the last one frees it */
+};
+
+/* --- what both own --- */
+
+/* Gives up one owner's share: the caller's or the thread's. The last one frees it. */
+static void disown(struct device_thread *thread)
 {
-    pthread_condattr_t attributes;
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(condition, &attributes);
-    pthread_condattr_destroy(&attributes);
+    pthread_mutex_lock(&thread->lock);
+    bool is_last = --thread->owners == 0;
+    pthread_mutex_unlock(&thread->lock);
+    if (!is_last)
+        return;
+    for (unsigned i = 0; i < WORK_ARRIVES; i++) {
+        free(thread->track[i].ticket);
+        free(thread->track[i].waiting);
+    }
+    free(thread->making.work);
+    free(thread->list.work);
+    pthread_cond_destroy(&thread->posted);
+    pthread_cond_destroy(&thread->answered);
+    pthread_mutex_destroy(&thread->lock);
+    free(thread);
 }
 
-/* NULL: memory is short. */
-static struct device_thread *device_thread_allocate(const struct device_plan *plan,
-                                                    unsigned deadline_ms)
+/* Records that the device is lost, and leaves it; the first error is kept. Under the lock. */
+static void lose(struct device_thread *thread, const char *why)
 {
-    const unsigned slots = plan->slots + DEVICE_BATCHES_MAX;
-    const unsigned counts[WORK_ARRIVES] = {[WORK_SNAPSHOT] = slots,
-                                           [WORK_DECODE] = slots,
-                                           [WORK_COPY_BLOCKS] = DEVICE_INPUTS,
-                                           [WORK_READ_CONTENT] = DEVICE_READS};
-    struct device_thread *thread = calloc(1, sizeof *thread);
-    bool is_there = thread != NULL;
-    if (!is_there)
-        return NULL;
-    thread->plan = *plan;
-    if (plan->cuda_device) {
-        thread->cuda_device = *plan->cuda_device;
-        thread->plan.cuda_device = &thread->cuda_device;
+    if (!atomic_load(&thread->is_left))
+        error_set(&thread->error, "%s", why);
+    atomic_store(&thread->is_left, true);
+}
+
+/* --- the thread: calls --- */
+
+static int close_device(struct device *device, void *unused)
+{
+    (void)unused;
+    device_close(device);
+    return 0;
+}
+
+/* Makes the call that was asked for, and answers. 0, or -1: the device is lost, which is answer
+ * enough. */
+static int answer(struct device_thread *thread)
+{
+    struct question *question = &thread->question;
+    const int rc = question->call(thread->device, &question->arg);
+    if (question->call == close_device)
+        atomic_store(&thread->is_left, true);
+    if (rc != 0 && !question->may_fail)
+        return -1;
+    pthread_mutex_lock(&thread->lock);
+    question->rc = rc;
+    question->call = NULL;
+    pthread_cond_signal(&thread->answered);
+    pthread_mutex_unlock(&thread->lock);
+    return 0;
+}
+
+/* Work that will arrive was sent to the device. */
+static void expect(struct device_thread *thread, const struct device_work *work)
+{
+    const unsigned number = device_work_number(work);
+    struct track *track = &thread->track[work->kind];
+    struct ticket *ticket = &track->ticket[number];
+    const bool waits = ticket->made != ticket->done; /* which only this thread changes */
+    ticket->made++;
+    if (!waits)
+        track->waiting[(track->first + track->length++) % track->count] = number;
+}
+
+/* Has work enqueued. 0 or -1. */
+static int make(struct device_thread *thread, const struct device_work *work)
+{
+    if (work->kind < WORK_ARRIVES)
+        expect(thread, work);
+    else if (work->kind == WORK_COUNT || work->kind == WORK_COUNT_CONTENT)
+        thread->track[WORK_SNAPSHOT].ticket[work->slot].is_counted = true;
+    return device_enqueue(thread->device, work);
+}
+
+/* Makes what was taken, and the call that was asked for after it, as long as the device is not
+ * left. 0, or -1: a call has failed. */
+static int make_all(struct device_thread *thread, bool is_asked)
+{
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && i < thread->making.count && !atomic_load(&thread->is_left); i++)
+        rc = make(thread, &thread->making.work[i]);
+    return rc == 0 && is_asked && !atomic_load(&thread->is_left) ? answer(thread) : rc;
+}
+
+/* --- looks --- */
+
+/* Looks whether the work of a kind that was sent first has arrived. 1: it has; 0: nothing; -1: the
+ * device is lost. */
+static int poll(struct device_thread *thread, enum device_work_kind kind)
+{
+    struct track *track = &thread->track[kind];
+    if (track->length == 0)
+        return 0;
+    const unsigned number = track->waiting[track->first];
+    struct ticket *ticket = &track->ticket[number];
+    struct slot_times times = {0};
+    int arrived = device_arrived(thread->device, kind, number);
+    if (arrived == 1 && thread->plan.timing && !atomic_load(&thread->is_left) &&
+        (kind == WORK_COPY_BLOCKS || ticket->is_counted) &&
+        device_times(thread->device, kind, number, &times) != 0)
+        arrived = -1;
+    if (arrived != 1)
+        return arrived;
+    track->first = (track->first + 1) % track->count;
+    track->length--;
+    pthread_mutex_lock(&thread->lock);
+    ticket->times = times;
+    if (kind == WORK_COPY_BLOCKS)
+        thread->copy_seconds += times.copy_end - times.copy_begin;
+    ticket->done = ticket->made;
+    pthread_mutex_unlock(&thread->lock);
+    return 1;
+}
+
+/* Polls work of all kinds. Returns 1 if any has arrived, 0 if none has, -1 if the device is
+ * lost. */
+static int poll_all(struct device_thread *thread)
+{
+    int arrived = 0;
+    for (unsigned kind = 0; arrived >= 0 && kind < WORK_ARRIVES && !atomic_load(&thread->is_left);
+         kind++) {
+        int rc = poll(thread, (enum device_work_kind)kind);
+        arrived = rc < 0 ? -1 : arrived | rc;
     }
-    thread->deadline_ms = deadline_ms;
-    thread->owners = 1;
-    thread->question.kind = ASKED_OPEN;
-    pthread_mutex_init(&thread->lock, NULL);
-    init_condition(&thread->posted);
-    init_condition(&thread->answered);
-    for (unsigned i = 0; i < WORK_ARRIVES; i++) {
-        struct track *track = &thread->track[i];
-        track->count = counts[i];
-        track->ticket = calloc(counts[i], sizeof track->ticket[0]);
-        track->waiting = calloc(counts[i], sizeof track->waiting[0]);
-        is_there &= track->ticket && track->waiting;
+    return arrived;
+}
+
+static bool is_waiting(const struct device_thread *thread)
+{
+    bool waits = false;
+    for (unsigned kind = 0; kind < WORK_ARRIVES; kind++)
+        waits |= thread->track[kind].length > 0;
+    return waits;
+}
+
+/* --- the thread --- */
+
+/* Takes what was posted, and returns whether a call is asked for; if neither, and nothing is
+ * expected of the device, waits for one. */
+static bool take(struct device_thread *thread)
+{
+    pthread_mutex_lock(&thread->lock);
+    while (thread->list.count == 0 && !thread->question.call && !is_waiting(thread) &&
+           !atomic_load(&thread->is_left)) {
+        thread->sleeps = true;
+        pthread_cond_wait(&thread->posted, &thread->lock);
     }
-    if (is_there)
-        return thread;
-    device_thread_disown(thread);
+    thread->sleeps = false;
+    const struct work_list empty = {.work = thread->making.work,
+                                    .capacity = thread->making.capacity};
+    thread->making = thread->list;
+    thread->list = empty;
+    const bool is_asked = thread->question.call != NULL;
+    pthread_mutex_unlock(&thread->lock);
+    return is_asked;
+}
+
+/* A call has failed: loses the device, unless it was left, and wakes whoever waits. */
+static void fail(struct device_thread *thread)
+{
+    if (atomic_load(&thread->is_left))
+        return;
+    pthread_mutex_lock(&thread->lock);
+    lose(thread, device_error(thread->device));
+    pthread_cond_signal(&thread->answered);
+    pthread_mutex_unlock(&thread->lock);
+}
+
+/* Makes calls and looks until the device is closed, lost or left. */
+static void serve(struct device_thread *thread)
+{
+    int arrived = 0;
+    while (arrived >= 0 && !atomic_load(&thread->is_left)) {
+        const bool is_asked = take(thread);
+        arrived = make_all(thread, is_asked) == 0 ? poll_all(thread) : -1;
+        if (arrived == 0 && thread->making.count == 0 && is_waiting(thread))
+            nanosleep(&(struct timespec){.tv_nsec = POLL_NS}, NULL);
+    }
+    if (arrived < 0)
+        fail(thread);
+}
+
+/* Opens the device, and makes calls until it is closed, lost or left. */
+static void *run(void *arg)
+{
+    struct device_thread *thread = arg;
+    struct error error;
+    thread->device = device_open(&thread->plan, &error);
+    pthread_mutex_lock(&thread->lock);
+    if (thread->device)
+        thread->question.call = NULL;
+    else
+        lose(thread, error.text);
+    pthread_cond_signal(&thread->answered);
+    pthread_mutex_unlock(&thread->lock);
+    if (thread->device)
+        serve(thread);
+    disown(thread);
     return NULL;
 }
 
-/* --- what is lost --- */
-
-bool device_thread_are_lost(struct device_thread *thread)
-{
-    return atomic_load(&thread->is_left);
-}
-
-const char *device_thread_error(const struct device_thread *thread)
-{
-    return thread->error.text;
-}
-
-/* --- answers --- */
+/* --- the owner: answers --- */
 
 /* The end of a slice that begins now, by the conditions' clock. */
 static struct timespec slice_end(void)
@@ -93,7 +302,7 @@ static struct timespec slice_end(void)
 
 static bool is_unanswered(const struct device_thread *thread)
 {
-    return thread->question.kind != ASKED_NOTHING && !atomic_load(&thread->is_left);
+    return thread->question.call && !atomic_load(&thread->is_left);
 }
 
 /* Waits for the thread's answer. Returns it, or -1: the device is lost. Under the lock. */
@@ -109,7 +318,7 @@ static int wait_for_answer(struct device_thread *thread, uint64_t ms)
     }
     if (is_unanswered(thread)) {
         thread->is_stuck = true;
-        device_thread_lose(thread, "the device does not answer");
+        lose(thread, "the device does not answer");
     }
     return atomic_load(&thread->is_left) ? -1 : thread->question.rc;
 }
@@ -122,7 +331,7 @@ static void wake(struct device_thread *thread)
     thread->sleeps = false;
 }
 
-/* Asks the thread, and waits for its answer, up to `deadlines` deadlines. */
+/* Has the thread make a call, and waits for its answer, up to `deadlines` deadlines. */
 static int ask(struct device_thread *thread, const struct question *question, uint64_t deadlines)
 {
     int rc = -1;
@@ -136,27 +345,59 @@ static int ask(struct device_thread *thread, const struct question *question, ui
     return rc;
 }
 
+int device_thread_call(struct device_thread *thread, device_call *call, void *arg, size_t size)
+{
+    struct question question = {.call = call};
+    memcpy(&question.arg, arg, size);
+    const int rc = ask(thread, &question, STARTUP_DEADLINES);
+    if (rc == 0)
+        memcpy(arg, &thread->question.arg, size);
+    return rc;
+}
+
+struct pinning {
+    void *memory;
+    size_t size;
+};
+
+static int pin(struct device *device, void *arg)
+{
+    const struct pinning *pinning = arg;
+    return device_pin(device, pinning->memory, pinning->size);
+}
+
+static int unpin(struct device *device, void *arg)
+{
+    const struct pinning *pinning = arg;
+    device_unpin(device, pinning->memory);
+    return 0;
+}
+
 int device_thread_pin(struct device_thread *thread, void *memory, size_t size)
 {
-    const struct question question = {.kind = ASKED_PIN, .memory = memory, .size = size};
+    struct question question = {.call = pin, .may_fail = true};
+    memcpy(&question.arg, &(struct pinning){memory, size}, sizeof(struct pinning));
     return ask(thread, &question, 1 + size / PINNED_A_DEADLINE);
 }
 
 int device_thread_unpin(struct device_thread *thread, void *memory)
 {
-    return ask(thread, &(struct question){.kind = ASKED_UNPIN, .memory = memory}, 1);
+    struct question question = {.call = unpin};
+    memcpy(&question.arg, &(struct pinning){memory, 0}, sizeof(struct pinning));
+    return ask(thread, &question, 1);
 }
 
-int device_thread_open_decoding(struct device_thread *thread, struct device_decoding *decoding)
+bool device_thread_is_lost(struct device_thread *thread)
 {
-    const struct question question = {.kind = ASKED_OPEN_DECODING, .decoding = *decoding};
-    int rc = ask(thread, &question, STARTUP_DEADLINES);
-    if (rc == 0)
-        *decoding = thread->question.decoding;
-    return rc;
+    return atomic_load(&thread->is_left);
 }
 
-/* --- work --- */
+const char *device_thread_error(const struct device_thread *thread)
+{
+    return thread->error.text;
+}
+
+/* --- the owner: work --- */
 
 /* Adds work to the list. 0, or -1: the device is lost. Under the lock. */
 static int append(struct device_thread *thread, const struct device_work *work)
@@ -167,7 +408,7 @@ static int append(struct device_thread *thread, const struct device_work *work)
     struct device_work *longer =
         grow_list(list->work, &list->capacity, list->count + 1, sizeof *longer);
     if (!longer) {
-        device_thread_lose(thread, "out of memory");
+        lose(thread, "out of memory");
         return -1;
     }
     list->work = longer;
@@ -213,6 +454,60 @@ double device_thread_copy_seconds(struct device_thread *thread)
 
 /* --- opening and closing --- */
 
+/* Stands for the opening of the device, which the thread does before all else. */
+static int open_first(struct device *device, void *unused)
+{
+    (void)device, (void)unused;
+    return 0;
+}
+
+/* Answers are waited for by a clock that nobody sets. */
+static void init_condition(pthread_cond_t *condition)
+{
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(condition, &attributes);
+    pthread_condattr_destroy(&attributes);
+}
+
+/* NULL: memory is short. */
+static struct device_thread *device_thread_allocate(const struct device_plan *plan,
+                                                    unsigned deadline_ms)
+{
+    const unsigned slots = plan->slots + DEVICE_BATCHES_MAX;
+    const unsigned counts[WORK_ARRIVES] = {[WORK_SNAPSHOT] = slots,
+                                           [WORK_DECODE] = slots,
+                                           [WORK_COPY_BLOCKS] = DEVICE_INPUTS,
+                                           [WORK_READ_CONTENT] = DEVICE_READS};
+    struct device_thread *thread = calloc(1, sizeof *thread);
+    bool is_there = thread != NULL;
+    if (!is_there)
+        return NULL;
+    thread->plan = *plan;
+    if (plan->cuda_device) {
+        thread->cuda_device = *plan->cuda_device;
+        thread->plan.cuda_device = &thread->cuda_device;
+    }
+    thread->deadline_ms = deadline_ms;
+    thread->owners = 1;
+    thread->question.call = open_first;
+    pthread_mutex_init(&thread->lock, NULL);
+    init_condition(&thread->posted);
+    init_condition(&thread->answered);
+    for (unsigned i = 0; i < WORK_ARRIVES; i++) {
+        struct track *track = &thread->track[i];
+        track->count = counts[i];
+        track->ticket = calloc(counts[i], sizeof track->ticket[0]);
+        track->waiting = calloc(counts[i], sizeof track->waiting[0]);
+        is_there &= track->ticket && track->waiting;
+    }
+    if (is_there)
+        return thread;
+    disown(thread);
+    return NULL;
+}
+
 /* Starts the thread, which nobody waits for: it may never end. True if there is one. */
 static bool start_thread(struct device_thread *device_thread)
 {
@@ -222,7 +517,7 @@ static bool start_thread(struct device_thread *device_thread)
         return false;
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
     device_thread->owners = 2;
-    bool has_started = pthread_create(&thread, &attributes, device_thread_run, device_thread) == 0;
+    bool has_started = pthread_create(&thread, &attributes, run, device_thread) == 0;
     if (!has_started)
         device_thread->owners = 1;
     pthread_attr_destroy(&attributes);
@@ -237,7 +532,7 @@ struct device_thread *device_thread_open(const struct device_plan *plan, unsigne
     if (!thread || !start_thread(thread)) {
         error_set(error, thread ? "cannot start a thread" : "out of memory");
         if (thread)
-            device_thread_disown(thread);
+            disown(thread);
         return NULL;
     }
     pthread_mutex_lock(&thread->lock);
@@ -247,7 +542,7 @@ struct device_thread *device_thread_open(const struct device_plan *plan, unsigne
     pthread_mutex_unlock(&thread->lock);
     if (is_open)
         return thread;
-    device_thread_disown(thread);
+    disown(thread);
     return NULL;
 }
 
@@ -266,7 +561,7 @@ void device_thread_leave(struct device_thread *thread)
 
 void device_thread_close(struct device_thread *thread)
 {
-    if (ask(thread, &(struct question){.kind = ASKED_CLOSE}, 1) != 0)
-        device_thread_leave(thread);
-    device_thread_disown(thread);
+    (void)ask(thread, &(struct question){.call = close_device}, 1);
+    device_thread_leave(thread);
+    disown(thread);
 }

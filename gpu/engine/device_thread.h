@@ -37,7 +37,12 @@ int device_thread_pin(struct device_thread *thread, void *memory, size_t size);
 /* Unpins memory. 0, or -1 once the device is lost: then the memory must be left to it. */
 int device_thread_unpin(struct device_thread *thread, void *memory);
 
-int device_thread_open_decoding(struct device_thread *thread, struct device_decoding *decoding);
+/* Has the thread call a function of the device, with a copy of `arg`, `size` bytes, as the call may
+ * outlive the caller; sets *arg to what the call leaves of it. Returns 0, or -1: the call has
+ * failed, and the device is lost. */
+#define DEVICE_CALL_MAX 64 /* bytes of `arg`, at most */
+typedef int device_call(struct device *device, void *arg);
+int device_thread_call(struct device_thread *thread, device_call *call, void *arg, size_t size);
 
 /* --- posted --- */
 
@@ -52,13 +57,13 @@ int device_thread_arrived(struct device_thread *thread, enum device_work_kind ki
 /* Returns the times of a slot that was counted and has arrived, with plan->timing. */
 struct slot_times device_thread_times(struct device_thread *thread, unsigned slot);
 
-/* Returns the seconds that copies of blocks took, with plan->timing. */
+/* Returns the seconds that copies of compressed bytes took, with plan->timing. */
 double device_thread_copy_seconds(struct device_thread *thread);
 
 /* --- the end --- */
 
 /* True if the device is lost. */
-bool device_thread_are_lost(struct device_thread *thread);
+bool device_thread_is_lost(struct device_thread *thread);
 
 /* Returns why the device is lost. The text lives as long as the thread. */
 const char *device_thread_error(const struct device_thread *thread);

@@ -1,17 +1,38 @@
 /* SPDX-License-Identifier: MIT */
-/* The engine of a GPU: pinned slots are copied to a device and counted there while the next ones
- * are filled. When the device is lost, another engine counts in its place. */
-#ifndef GPUHISTO_GPU_ENGINE_H
-#define GPUHISTO_GPU_ENGINE_H
+/* The engine of one GPU, or of several: pinned slots are copied to a device and counted there while
+ * the next ones are filled. When a device is lost, another engine counts in its place.
+ *
+ * This header is all that src/ sees of gpu/engine. */
+#ifndef GPUHISTO_GPU_ENGINE_GPU_ENGINE_H
+#define GPUHISTO_GPU_ENGINE_GPU_ENGINE_H
 
+#include "cuda_devices.h"
 #include "src/base/error.h"
-#include "src/tally/tally.h"
 #include "src/input/engine.h"
+#include "src/tally/tally.h"
 
-struct compressed_start;
-struct gpu_decoder;
 struct strategy;
-struct cuda_device;
+
+/* --- what is known without a GPU --- */
+
+/* True if snapshots of the GPU's counts are small enough to be taken on the way. With very many
+ * bins there is only one, at the end, and nothing can replace a lost device. */
+bool snapshot_is_small(const struct histogram_spec *spec);
+
+/* True if each chunk has memory for a snapshot of its own. */
+bool snapshot_is_of_chunk(const struct histogram_spec *spec);
+
+/* Returns the bytes of host memory that a slot takes: a chunk, and its snapshot if each has one. */
+size_t gpu_engine_slot_size(const struct histogram_spec *spec, size_t chunk_size);
+
+/* Returns the bytes of host memory that an engine takes as it is opened: slots, and snapshots that
+ * they share. */
+size_t gpu_engine_size(const struct histogram_spec *spec, size_t chunk_size, unsigned buffers);
+
+/* The most chunks that an engine has beside its slots: those of a decoder. */
+#define GPU_ENGINE_BATCHES_MAX 8
+
+/* --- one GPU --- */
 
 struct gpu_options {
     int ordinal;                           /* number of the device, from 0, as CUDA counts them */
@@ -24,23 +45,17 @@ struct gpu_options {
     struct error_locator *locator; /* as in struct engine */
     struct file_tallies *files;    /* as in struct engine */
     bool no_check;                 /* content checksums are not verified */
-    bool decodes; /* memory for decompressing is taken now, not with the first file */
+    /* Prepares an engine that was opened, before others see it (gpu_decoder_prepare); or NULL. */
+    void (*prepare)(struct engine *engine);
     /* Returns the bytes of host memory that the process may still take. All engines that are opened
      * side by side may take half of that for decompressing. NULL: there is no limit. */
     uint64_t (*memory_left)(void);
     unsigned sharers; /* how many engines these are; 0 is 1 */
     /* Counts what a lost device did not, so that submit and finish never fail. It must have a chunk
      * free for a thread that is inside this engine. NULL: a lost device is an error. It always is
-     * with so many bins that snapshots are not small (snapshot.h). */
+     * with so many bins that snapshots are not small. */
     struct engine *fallback;
 };
-
-/* Returns the bytes of host memory that a slot takes: a chunk, and its snapshot if each has one. */
-size_t gpu_engine_slot_size(const struct histogram_spec *spec, size_t chunk_size);
-
-/* Returns the bytes of host memory that an engine takes as it is opened: slots, and snapshots that
- * they share. Both are in slots.c. */
-size_t gpu_engine_size(const struct histogram_spec *spec, size_t chunk_size, unsigned buffers);
 
 /* Opens a device and its slots, in a few hundred milliseconds. The histogram and the fallback must
  * live as long as the engine. NULL with the error set. Any thread. */
@@ -54,17 +69,6 @@ const char *gpu_engine_strategy(struct engine *engine);
 /* True if the device was lost, and counts with it, so that finish will return -1. Any thread, and
  * no lock is waited for. */
 bool gpu_engine_failed(struct engine *engine);
-
-/* Do what gpu_decoder_is_idle, gpu_decoder_is_usable, gpu_decoder_begin and gpu_decoder_bytes do,
- * for this engine alone. */
-bool gpu_engine_is_idle(struct engine *engine);
-bool gpu_engine_is_usable(struct engine *engine);
-struct gpu_decoder *gpu_engine_begin(struct engine *engine, const struct compressed_start *start);
-uint64_t gpu_engine_decompressed(struct engine *engine);
-
-/* True while a compressed file is being sent to the device, to be decompressed there, or the memory
- * for that is being taken. Any thread, and no lock is waited for. */
-bool gpu_engine_is_feeding(struct engine *engine);
 
 /* The memory that decompressing takes, bytes; all 0 if nothing was decompressed. */
 struct gpu_memory {
@@ -91,5 +95,55 @@ struct gpu_times {
 
 /* Returns the measurements, if options->timing. Call it after finish. */
 struct gpu_times gpu_engine_times(struct engine *engine);
+
+/* --- several GPUs: chunks go to whichever has a free slot ---
+ *
+ * Each GPU has an engine with a lock, slots, streams and snapshots of its own, so no GPU waits for
+ * another. A chunk that a GPU lends is its engine's: submit goes there directly. */
+
+/* Fills a list that stands for all GPUs (count 0) with those that CUDA sees. 0, or -1 with the
+ * error set, also if there is none. Any thread. */
+int gpu_group_resolve(struct gpu_list *gpus, struct error *error);
+
+/* When a group that is being opened is there. */
+enum gpu_group_start {
+    GPU_GROUP_TAKES_SOME,    /* with the first GPU; those that cannot be opened are left out */
+    GPU_GROUP_WANTS_ALL,     /* with the first GPU, if all exist; none may be refused */
+    GPU_GROUP_WAITS_FOR_ALL, /* with the last one */
+};
+
+/* Opens the GPUs of a list that is not empty, side by side. The options are those of each, but for
+ * `ordinal`, `cuda_device` and `sharers`. Those that are there later join the others then; whether
+ * one was refused later gpu_group_refused says.
+ *
+ * The histogram and what the options point to must live as long as the engine, or as long as the
+ * process, if it ends before all are there. NULL with the error set, which names the GPU if there
+ * are several: one that is wanted was refused, or all were. Any thread. */
+struct engine *gpu_group_open(const struct histogram_spec *spec, const struct gpu_options *options,
+                              const struct gpu_list *gpus, enum gpu_group_start start,
+                              struct error *error);
+
+/* True if a GPU could not be opened. Sets the error to that of the first one, which it names. */
+bool gpu_group_refused(const struct engine *engine, struct error *error);
+
+/* Return how many GPUs the list has; how many are open, perhaps more the next time; and the engine
+ * of one in the order of the list, or NULL if it is not open. Engines live as long as the group. */
+unsigned gpu_group_count(const struct engine *engine);
+unsigned gpu_group_ready(const struct engine *engine);
+struct engine *gpu_group_member(const struct engine *engine, unsigned i);
+
+/* Returns the number by which the user knows a GPU of the group. */
+int gpu_group_number(const struct engine *engine, unsigned i);
+
+/* Sets `engines` to those of a group's GPUs that are open, or to that of the one GPU that is given.
+ * With `in_turn` another one is the first each time. Returns how many there are. */
+unsigned gpu_group_engines(const struct engine *gpu, bool in_turn,
+                           struct engine *engines[GPUS_MAX]);
+
+/* Returns how many GPUs of the group are lent to a decoder now. No lock is waited for. */
+unsigned gpu_group_feeding(const struct engine *engine);
+
+/* True if a GPU was lost, and counts with it, so that finish will return -1. */
+bool gpu_group_failed(const struct engine *engine);
 
 #endif

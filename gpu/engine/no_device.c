@@ -37,12 +37,6 @@ void device_unpin(struct device *device, void *memory)
     (void)device, (void)memory;
 }
 
-int device_open_decoding(struct device *device, struct device_decoding *decoding)
-{
-    (void)device, (void)decoding;
-    return -1;
-}
-
 int device_enqueue(struct device *device, const struct device_work *work)
 {
     (void)device, (void)work;

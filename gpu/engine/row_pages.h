@@ -38,11 +38,4 @@ static inline size_t row_pages_words(size_t pages)
     return 1 + pages * ROW_PAGE_WORDS;
 }
 
-/* True if `seen` can have come after `good`, both whole: pages are those of `rows` rows, no page
- * has changed its place, and no count went down. Sets *sum to the sum of the counts. */
-bool row_pages_follow(const uint64_t *seen, const uint64_t *good, size_t rows, uint64_t *sum);
-
-/* Adds the counts to rows[0..n). */
-void row_pages_add(const uint64_t *words, uint64_t *rows, size_t n);
-
 #endif

@@ -15,9 +15,10 @@
 #ifndef GPUHISTO_SNAPSHOT_H
 #define GPUHISTO_SNAPSHOT_H
 
+#include "gpu_engine.h"
+#include "src/input/engine.h"
 #include "src/tally/histogram_spec.h"
 #include "src/tally/tally.h"
-#include "src/input/engine.h"
 
 struct file_tallies;
 
@@ -32,13 +33,6 @@ struct snapshots {
     uint64_t *last; /* where the only snapshot goes, at the end; NULL: there are some on the way */
     size_t pages;   /* that the next snapshot has, of those in pages */
 };
-
-/* True if snapshots are small enough to be taken on the way. With very many bins there is only one,
- * at the end, and nothing can replace a lost device. */
-bool snapshot_is_small(const struct histogram_spec *spec);
-
-/* True if each chunk has memory for one of its own. */
-bool snapshot_is_of_chunk(const struct histogram_spec *spec);
 
 /* Returns the bytes of a snapshot, at most. */
 size_t snapshot_size(const struct histogram_spec *spec);

@@ -2,7 +2,7 @@
 /* Who counts: --device, --kernel, --chunk-size, --buffers, --threads; --sandbox, --no-sandbox. */
 #include "option.h"
 #include "parse.h"
-#include "gpu/engine/snapshot.h"
+#include "gpu/engine/gpu_engine.h"
 #include "gpu/count/strategy.h"
 #include "src/cpu/count.h"
 

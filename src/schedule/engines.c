@@ -3,8 +3,7 @@
  * each of them. The policy decides; what it is told comes from here. */
 #include "pool_state.h"
 #include "gpu/decode/decoder.h"
-#include "gpu/engine/device.h"
-#include "gpu/engine/gpu_group.h"
+#include "gpu/engine/gpu_engine.h"
 #include "src/base/system_limits.h"
 
 #include <math.h>
@@ -100,7 +99,7 @@ static void *open_gpus(void *arg)
             .locator = pool->locator,
             .files = options->files,
             .no_check = options->no_check,
-            .decodes = startup->decodes,
+            .prepare = startup->decodes ? gpu_decoder_prepare : NULL,
             .memory_left = memory_left,
             .fallback = only_gpu && startup->gpus.count == 1 ? NULL : pool->cpu,
         };

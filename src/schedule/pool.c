@@ -2,8 +2,7 @@
 /* A run: opens the CPU's engine, starts workers, waits for them, and adds up what was counted. */
 #include "pool_state.h"
 #include "gpu/decode/decoder.h"
-#include "gpu/engine/device.h"
-#include "gpu/engine/gpu_group.h"
+#include "gpu/engine/gpu_engine.h"
 #include "src/base/system_limits.h"
 #include "src/tally/file_tallies.h"
 #include "src/tally/key_tallies.h"
@@ -111,7 +110,7 @@ static struct pool *pool_open(const struct pool_options *options, const struct p
     pthread_condattr_destroy(&attributes);
     pool->cpu = cpu_engine_open(pool->spec, &cpu);
     const size_t gpus_max = gpus->count > 0 ? gpus->count : GPUS_MAX,
-                 of_each = options->buffers + 2 * (size_t)threads + DEVICE_BATCHES_MAX;
+                 of_each = options->buffers + 2 * (size_t)threads + GPU_ENGINE_BATCHES_MAX;
     if (!pool->cpu || !open_locators(pool, cpu.chunks + gpus_max * of_each)) {
         pool_close(pool);
         return NULL;
@@ -497,6 +496,7 @@ static int count(struct pool *pool, struct tally *tally, struct pool_outcome *ou
         const char *loss = engine_loss(engine);
         *gpu = (struct pool_gpu){.number = gpu_group_number(gpus, i),
                                  .times = gpu_engine_times(engine)};
+        gpu_decoder_add_times(engine, &gpu->times);
         snprintf(gpu->name, sizeof gpu->name, "%s, %s", gpu_engine_device(engine),
                  gpu_engine_strategy(engine));
         if (loss)

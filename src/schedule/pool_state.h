@@ -17,7 +17,7 @@ struct gpu_startup {
     bool may_open;                /* a GPU may be opened later */
     atomic_bool is_asked;         /* it was asked for, */
     _Atomic double expected;      /* and ready then, as far as known, in seconds of the run */
-    _Atomic(struct engine *) gpu; /* all GPUs (gpu_group.h); NULL until their slots are there */
+    _Atomic(struct engine *) gpu; /* all GPUs (gpu_engine.h); NULL until their slots are there */
     atomic_bool is_refused;       /* it cannot be used */
 
     /* Written before one of the last two; by the thread that set is_asked, and its opener. */

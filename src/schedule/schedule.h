@@ -3,7 +3,6 @@
 #ifndef GPUHISTO_SCHEDULE_H
 #define GPUHISTO_SCHEDULE_H
 
-#include "gpu/engine/cuda_devices.h"
 #include "gpu/engine/gpu_engine.h"
 #include "src/base/error.h"
 #include "src/tally/histogram_spec.h"

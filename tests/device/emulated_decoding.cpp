@@ -60,8 +60,9 @@ static void close_decoding(struct device *device)
     device->batch_memory.clear();
 }
 
-int device_open_decoding(struct device *device, struct device_decoding *decoding)
+int device_open_decoding(struct device *device, void *arg)
 {
+    struct device_decoding *const decoding = static_cast<struct device_decoding *>(arg);
     seam_call call(device);
     if (call.fails)
         return lose(device);
@@ -132,7 +133,7 @@ static int copy_blocks(struct device *device, const struct device_work &work)
 static int decode(struct device *device, const struct device_work &work)
 {
     const unsigned index = work.slot;
-    const struct decode_plan *planned = &work.batch.plan;
+    const struct decode_plan *planned = &work.batch->plan;
     seam_call call(device);
     struct slot &slot = device->slots.at(index);
     const struct decode_capacity &capacity = device->decoding.capacity;

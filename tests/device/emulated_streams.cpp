@@ -212,10 +212,10 @@ void perform(struct device *device, const job &job, bool dying)
         perform_read(device, job, dying);
         break;
     case WORK_DECODE:
-        run_stages(device, batch_of(device, work.slot), work.batch);
-        *work.batch.verdict = *batch_of(device, work.slot).verdict;
-        std::memcpy(work.batch.frame_ends, batch_of(device, work.slot).frame_ends,
-                    work.batch.plan.frames * sizeof *work.batch.frame_ends);
+        run_stages(device, batch_of(device, work.slot), *work.batch);
+        *work.batch->verdict = *batch_of(device, work.slot).verdict;
+        std::memcpy(work.batch->frame_ends, batch_of(device, work.slot).frame_ends,
+                    work.batch->plan.frames * sizeof *work.batch->frame_ends);
         break;
     case WORK_SNAPSHOT:
         perform_snapshot(device, work.counts, dying);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "tests/device/emulation.h"
 
-#include "gpu/decode/gzip/gzip_plan.h"
+#include "gpu/decode/plan.h"
 #include "gpu/decode/stages.h"
 
 #include "tests/device/batch_memory.h"

@@ -269,7 +269,9 @@ static uint64_t tell_memory_left(void)
 /* What decompressing takes is known, and is as little as it must be. */
 static void check_memory(const struct run *run, struct engine *gpu)
 {
-    const struct gpu_memory memory = gpu_engine_times(gpu).decoding;
+    struct gpu_times times = gpu_engine_times(gpu);
+    gpu_decoder_add_times(gpu, &times);
+    const struct gpu_memory memory = times.decoding;
     if (memory.host > run->memory_left / 2)
         fail(run, "more memory than is left");
     if ((memory.host > 0) != (memory.device > 0) || (memory.host > 0) != (memory.batch > 0))

@@ -2,7 +2,7 @@
 /* Several GPUs of which some cannot be opened: the others count all of it, and it is known which
  * one is missing and why. And how many of them decompress. */
 #include "gpu/decode/decoder.h"
-#include "gpu/engine/gpu_group.h"
+#include "gpu/engine/gpu_engine.h"
 #include "gpu/count/strategy.h"
 #include "src/codec/codec.h"
 #include "src/schedule/schedule.h"

@@ -3,7 +3,7 @@
  * are in flight together, against libzstd; and frames that were damaged, of which the device must
  * take none that libzstd refuses, nor decode any otherwise. Through the seam, as test_strategies
  * is. */
-#include "gpu/decode/zstd/zstd_plan.h"
+#include "gpu/decode/plan.h"
 #include "tests/helpers/need.h"
 #include "tests/helpers/random.h"
 #include "tests/helpers/scale.h"

@@ -2,7 +2,7 @@
 #include "tests/device/emulation.h"
 
 #include "gpu/decode/copy.cuh"
-#include "gpu/decode/zstd/zstd_plan.h"
+#include "gpu/decode/plan.h"
 #include "gpu/decode/link.cuh"
 #include "gpu/decode/stages.h"
 

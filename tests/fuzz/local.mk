@@ -44,7 +44,7 @@ EXTRA_DIST += tests/fuzz/fuzzers.mk tests/fuzz/make_seeds tests/fuzz/smoke \
 fuzz:
 	@$(MAKE) -f $(srcdir)/tests/fuzz/fuzzers.mk srcdir='$(srcdir)' fuzzers='$(fuzzers)' LIBS='$(LIBS)' \
 	  AR='$(AR)' $(fuzz_flags) \
-	  fuzzed='gpu/engine/no_device.c $(libhistogram_a_SOURCES) $(libgpuhisto_a_SOURCES) \
+	  fuzzed='gpu/engine/no_device.c gpu/decode/no_device_decoding.c $(libhistogram_a_SOURCES) $(libgpuhisto_a_SOURCES) \
 	    $(tests_helpers_libhelpers_a_SOURCES) tests/device/emulation.cpp \
 	    tests/device/zstd_on_host.cpp tests/device/zstd_batches.cpp \
 	    tests/device/zstd_made.cpp $(fuzz_shared)'

@@ -2,7 +2,7 @@
 /* How a gzip file is cut into batches: however it arrives, and whatever a batch has room for, each
  * piece begins GZIP_MARGIN bytes before the end of the one before, the last one ends with the file,
  * and none is waited for longer than must be. */
-#include "gpu/decode/gzip/gzip_plan.h"
+#include "gpu/decode/plan.h"
 #include "tests/helpers/random.h"
 
 #include <stdio.h>

@@ -2,7 +2,7 @@
 /* How the host plans batches of zstd blocks for the GPU: the same blocks and frames as the naive
  * decoder finds, however the bytes arrive and however little a batch has room for; and what it
  * leaves to libzstd. */
-#include "gpu/decode/zstd/zstd_plan.h"
+#include "gpu/decode/plan.h"
 #include "tests/helpers/compressed.h"
 #include "tests/helpers/naive_zstd.h"
 #include "tests/helpers/random.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "gpu_group.h"
-#include "gpu/decode/decoder.h"
-#include "device.h"
+/* Several GPUs behind one engine. */
+#include "engine_internal.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -42,9 +41,7 @@ static struct gpu_group *group_of(const struct engine *engine)
 
 /* --- chunks --- */
 
-/* Sets `engines` to those of a group's GPUs that are open, or to the one that is given. With
- * `in_turn` another one is the first each time. Returns how many there are. */
-static unsigned engines_of(const struct engine *gpu, bool in_turn, struct engine *engines[GPUS_MAX])
+unsigned gpu_group_engines(const struct engine *gpu, bool in_turn, struct engine *engines[GPUS_MAX])
 {
     struct gpu_group *group = group_of(gpu);
     unsigned count = 0;
@@ -67,7 +64,7 @@ static unsigned engines_of(const struct engine *gpu, bool in_turn, struct engine
 static struct chunk *try_acquire(struct gpu_group *group, unsigned *alive)
 {
     struct engine *engines[GPUS_MAX];
-    const unsigned count = engines_of(&group->engine, true, engines);
+    const unsigned count = gpu_group_engines(&group->engine, true, engines);
     *alive = 0;
     for (unsigned i = 0; i < count; i++) {
         struct chunk *chunk = engine_acquire(engines[i], false);
@@ -105,7 +102,7 @@ static int add_up(struct engine *group, struct tally *tally,
                   int (*add)(struct engine *engine, struct tally *tally))
 {
     struct engine *engines[GPUS_MAX];
-    const unsigned count = engines_of(group, false, engines);
+    const unsigned count = gpu_group_engines(group, false, engines);
     int rc = 0;
     for (unsigned i = 0; i < count && rc == 0; i++)
         rc = add(engines[i], tally);
@@ -127,7 +124,7 @@ static int group_peek(struct engine *engine, struct tally *tally)
 static const char *group_loss(struct engine *engine)
 {
     struct engine *engines[GPUS_MAX];
-    const unsigned count = engines_of(engine, false, engines);
+    const unsigned count = gpu_group_engines(engine, false, engines);
     const char *loss = NULL;
     for (unsigned i = 0; i < count; i++)
         if (!loss || gpu_engine_failed(engines[i]))
@@ -158,49 +155,6 @@ static const struct engine_ops group_ops = {
     .loss = group_loss,
     .close = group_close,
 };
-
-/* --- compressed files: each GPU takes one at a time --- */
-
-/* True if that is so of one of the GPUs. */
-static bool any(struct engine *gpu, bool (*is_so)(struct engine *engine))
-{
-    struct engine *engines[GPUS_MAX];
-    const unsigned count = engines_of(gpu, false, engines);
-    bool is_any = false;
-    for (unsigned i = 0; i < count && !is_any; i++)
-        is_any = is_so(engines[i]);
-    return is_any;
-}
-
-bool gpu_decoder_is_idle(struct engine *gpu)
-{
-    return any(gpu, gpu_engine_is_idle);
-}
-
-bool gpu_decoder_is_usable(struct engine *gpu)
-{
-    return any(gpu, gpu_engine_is_usable);
-}
-
-struct gpu_decoder *gpu_decoder_begin(struct engine *gpu, const struct compressed_start *start)
-{
-    struct engine *engines[GPUS_MAX];
-    struct gpu_decoder *decoder = NULL;
-    const unsigned count = engines_of(gpu, true, engines);
-    for (unsigned i = 0; i < count && !decoder && !gpu_group_failed(gpu); i++)
-        decoder = gpu_engine_begin(engines[i], start);
-    return decoder;
-}
-
-uint64_t gpu_decoder_bytes(struct engine *gpu)
-{
-    struct engine *engines[GPUS_MAX];
-    const unsigned count = engines_of(gpu, false, engines);
-    uint64_t bytes = 0;
-    for (unsigned i = 0; i < count; i++)
-        bytes += gpu_engine_decompressed(engines[i]);
-    return bytes;
-}
 
 /* --- opening --- */
 
@@ -346,7 +300,7 @@ unsigned gpu_group_count(const struct engine *engine)
 unsigned gpu_group_ready(const struct engine *engine)
 {
     struct engine *engines[GPUS_MAX];
-    return engines_of(engine, false, engines);
+    return gpu_group_engines(engine, false, engines);
 }
 
 struct engine *gpu_group_member(const struct engine *engine, unsigned i)
@@ -362,14 +316,19 @@ int gpu_group_number(const struct engine *engine, unsigned i)
 unsigned gpu_group_feeding(const struct engine *engine)
 {
     struct engine *engines[GPUS_MAX];
-    const unsigned count = engines_of(engine, false, engines);
+    const unsigned count = gpu_group_engines(engine, false, engines);
     unsigned feeding = 0;
     for (unsigned i = 0; i < count; i++)
-        feeding += gpu_engine_is_feeding(engines[i]);
+        feeding += gpu_is_lent(engines[i]);
     return feeding;
 }
 
 bool gpu_group_failed(const struct engine *engine)
 {
-    return any((struct engine *)engine, gpu_engine_failed);
+    struct engine *engines[GPUS_MAX];
+    const unsigned count = gpu_group_engines(engine, false, engines);
+    bool has_failed = false;
+    for (unsigned i = 0; i < count; i++)
+        has_failed |= gpu_engine_failed(engines[i]);
+    return has_failed;
 }

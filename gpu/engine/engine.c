@@ -1,0 +1,569 @@
+/* SPDX-License-Identifier: MIT */
+/* The way of a chunk through a GPU:
+ *
+ *     free -> filling -> in flight -> (snapshot seen to arrive) -> free
+ *
+ * In flight, the copy stream brings the chunk in. The compute stream counts it into the device's
+ * histogram and copies that histogram out to the slot: its snapshot. Both streams keep the order of
+ * the calls, so the snapshot of chunk k holds chunks 1 to k. With many bins only every few chunks
+ * have one, and the others wait for it. A snapshot of all counts stands for its own chunk and those
+ * before it that have none. Once it has arrived, and can be believed, their slots are free. */
+#include "engine_internal.h"
+#include "gpu/count/strategy.h"
+#include "src/input/records.h"
+#include "src/tally/histogram_spec.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define POLL_NS 20000 /* between looks at a busy device: a small part of a chunk's copy */
+
+/* --- what is in flight --- */
+
+void gpu_pause_unlocked(struct gpu_engine *gpu)
+{
+    pthread_mutex_unlock(&gpu->lock);
+    nanosleep(&(struct timespec){.tv_nsec = POLL_NS}, NULL);
+    pthread_mutex_lock(&gpu->lock);
+}
+
+/* --- times --- */
+
+static double shared_time(double begin_a, double end_a, double begin_b, double end_b)
+{
+    double begin = begin_a > begin_b ? begin_a : begin_b, end = end_a < end_b ? end_a : end_b;
+    return end > begin ? end - begin : 0;
+}
+
+/* Adds the slot's times. A copy can only overlap the kernels of chunks before it. Their slots still
+ * have their times, or the copy could not have begun. */
+static void gpu_add_times(struct gpu_engine *gpu, struct slot *slot)
+{
+    struct slot_times *times = &slot->times;
+    *times = device_thread_times(gpu->thread, slot->index);
+    gpu->times.copy_seconds += times->copy_end - times->copy_begin;
+    gpu->times.kernel_seconds += times->count_end - times->count_begin;
+    for (unsigned i = 0; i < gpu->slots.count; i++) {
+        const struct slot_times *other = &gpu->slots.slot[i].times;
+        if (i != slot->index && other->count_begin < times->count_begin)
+            gpu->times.overlap_seconds += shared_time(times->copy_begin, times->copy_end,
+                                                      other->count_begin, other->count_end);
+    }
+}
+
+/* --- a look at the device --- */
+
+/* True if less time was waited for than the deadline. Call it after each look in vain. */
+static bool watchdog_allows(struct watchdog *watchdog, unsigned deadline_ms)
+{
+    const double max = deadline_ms / 32e3; /* seconds */
+    const double since = clock_seconds_since(&watchdog->looked);
+    watchdog->waited += since < max ? since : max;
+    watchdog->looked = clock_now();
+    return watchdog->waited * 1e3 < deadline_ms;
+}
+
+int gpu_judge_poll(struct gpu_engine *gpu, int found, bool expected)
+{
+    if (found > 0)
+        gpu->watchdog = (struct watchdog){.looked = clock_now()};
+    else if (found < 0)
+        gpu_lose_by_call(gpu);
+    else if (expected && !watchdog_allows(&gpu->watchdog, gpu->options.deadline_ms))
+        gpu_lose(gpu, "the device does not answer");
+    return gpu->is_lost ? -1 : found;
+}
+
+/* Returns 1 if a slot's snapshot has arrived, 0 if not yet, -1 if the device is lost. */
+static int gpu_poll(struct gpu_engine *gpu, const struct slot *slot)
+{
+    return gpu_judge_poll(gpu, device_thread_arrived(gpu->thread, WORK_SNAPSHOT, slot->index),
+                          true);
+}
+
+void gpu_put_in_flight(struct gpu_engine *gpu, struct slot *slot)
+{
+    slot->is_counted = false;
+    slots_send(&gpu->slots, slot);
+    gpu->proofs += slot->has_counts;
+    gpu->unproved = slot->has_counts ? 0 : gpu->unproved + 1;
+}
+
+void gpu_queue_snapshot(struct gpu_engine *gpu, struct slot *slot, bool is_due)
+{
+    slot->words = snapshot_words(&gpu->snapshots);
+    slot->has_counts = gpu->snapshots.last || (is_due && slots_acquire_snapshot(&gpu->slots, slot));
+    const size_t first = slot->has_counts ? 0 : snapshot_tail(gpu->spec);
+    const struct device_work work = {
+        .kind = WORK_SNAPSHOT, .slot = slot->index, .counts = {slot->snapshot, first, slot->words}};
+    if (device_thread_post(gpu->thread, &work) != 0)
+        gpu_lose_by_call(gpu);
+}
+
+/* Polls the slots in flight, oldest first, up to the first whose snapshot is of all counts. Returns
+ * 1 if that has arrived, and *last is the slot; 0 if not yet, or there is none; -1 if lost. */
+static int gpu_poll_up_to_proof(struct gpu_engine *gpu, struct slot **last)
+{
+    for (struct slot *slot = gpu->slots.oldest; slot; slot = slot->next) {
+        int arrived = slot->is_counted ? 1 : gpu_poll(gpu, slot);
+        if (arrived != 1)
+            return arrived;
+        slot->is_counted = true;
+        *last = slot;
+        if (slot->has_counts)
+            return 1;
+    }
+    return 0;
+}
+
+/* --- what a snapshot stands for --- */
+
+/* Fetches the content of a batch of text in which there may be an invalid sample to be reported.
+ * Returns 1 if it is there, or there is none; 0 if not yet; -1 if lost. */
+static int gpu_fetch_invalid(struct gpu_engine *gpu, struct slot *slot)
+{
+    bool moved = false;
+    if (!gpu->engine.locator || (slot->text.is_known && slot->text.invalid == 0))
+        return 1;
+    int fetched = gpu->extension->fetch(gpu, slot, &moved);
+    gpu_judge_poll(gpu, fetched == 0 ? moved : fetched, true);
+    if (fetched == 1 && !slot->chunk.data)
+        gpu_lose(gpu, "out of memory");
+    return gpu->is_lost ? -1 : fetched;
+}
+
+/* Adds up the chunks for which the snapshot after `last` stands. */
+static struct snapshot_growth gpu_growth(struct gpu_engine *gpu, struct slot *last)
+{
+    struct snapshot_growth growth = {0};
+    const uint64_t *before = NULL;
+    for (struct slot *slot = gpu->slots.oldest; slot != last->next; slot = slot->next) {
+        slot->text = snapshots_grow(&gpu->snapshots, &growth, &slot->chunk, before, slot->snapshot);
+        before = slot->snapshot;
+    }
+    return growth;
+}
+
+static void gpu_report(struct gpu_engine *gpu, const struct slot *slot)
+{
+    const struct chunk *chunk = &slot->chunk;
+    if (!slot->text.is_known)
+        error_locator_add_unseen(gpu->engine.locator, chunk);
+    else if (gpu->engine.locator && chunk->origin.name)
+        error_locator_add(gpu->engine.locator, chunk, slot->text.newlines, slot->text.invalid > 0);
+}
+
+/* Reports and frees the slots up to `last`, whose snapshot was believed. */
+static void gpu_free_up_to(struct gpu_engine *gpu, struct slot *last)
+{
+    struct slot *slot = NULL;
+    while (slot != last) {
+        slot = slots_arrive(&gpu->slots);
+        gpu_report(gpu, slot);
+        if (gpu->options.timing)
+            gpu_add_times(gpu, slot);
+        gpu->times.chunks++;
+        gpu->times.bytes += slot->chunk.origin.bytes;
+        if (gpu_is_batch(gpu, slot))
+            gpu->extension->release(gpu, slot);
+        else
+            slots_release(&gpu->slots, slot);
+    }
+    gpu->proofs--;
+}
+
+/* Makes the snapshot after `last` the last good one, and frees the slots for which it stands.
+ * Returns 1 if it did; 0 if content must be fetched first; -1 if lost. */
+static int gpu_believe(struct gpu_engine *gpu, struct slot *last)
+{
+    struct tally seen;
+    if (!snapshot_is_whole(&gpu->snapshots, last->snapshot, last->words)) {
+        slots_release_snapshot(&gpu->slots, last);
+        last->has_counts = false; /* its slot waits for a later one */
+        gpu->proofs--;
+        return 0;
+    }
+    const struct snapshot_growth growth = gpu_growth(gpu, last);
+    int fetched = gpu_is_batch(gpu, last) ? gpu_fetch_invalid(gpu, last) : 1;
+    if (fetched != 1)
+        return fetched;
+    if (!snapshots_believe(&gpu->snapshots, &growth, last->snapshot, &seen)) {
+        gpu_lose(gpu, "the device's counts do not add up");
+        return -1;
+    }
+    snapshots_keep(&gpu->snapshots, &last->snapshot, &seen, last->chunk.origin.at.file,
+                   gpu->engine.files);
+    slots_release_snapshot(&gpu->slots, last);
+    gpu_free_up_to(gpu, last);
+    return 1;
+}
+
+int gpu_retire(struct gpu_engine *gpu)
+{
+    struct slot *last = NULL;
+    int arrived = gpu_poll_up_to_proof(gpu, &last);
+    return arrived == 1 ? gpu_believe(gpu, last) : arrived;
+}
+
+void gpu_drain(struct gpu_engine *gpu)
+{
+    while (!gpu->is_lost && gpu->slots.oldest) {
+        gpu_request_snapshot(gpu);
+        if (!gpu->is_lost && gpu_retire(gpu) == 0)
+            gpu_pause_unlocked(gpu);
+    }
+}
+
+void gpu_request_snapshot(struct gpu_engine *gpu)
+{
+    struct slot *newest = gpu->slots.newest;
+    if (gpu->is_lost || gpu->proofs > 0 || !newest || !newest->is_counted)
+        return;
+    gpu_queue_snapshot(gpu, newest, true);
+    if (gpu->is_lost)
+        return;
+    newest->is_counted = false;
+    gpu->proofs = newest->has_counts;
+    gpu->unproved = 0;
+}
+
+/* --- a device that is lost --- */
+
+void gpu_lose(struct gpu_engine *gpu, const char *why)
+{
+    device_thread_leave(gpu->thread);
+    if (gpu->is_lost)
+        return;
+    error_set(&gpu->error, "%s", why);
+    gpu->is_lost = true;
+}
+
+void gpu_lose_by_call(struct gpu_engine *gpu)
+{
+    gpu_lose(gpu, device_thread_error(gpu->thread));
+}
+
+const char *gpu_loss(struct engine *engine)
+{
+    const struct gpu_engine *gpu = gpu_of(engine);
+    if (gpu->has_failed && gpu->why_not_all.text[0])
+        return gpu->why_not_all.text;
+    return gpu->is_lost ? gpu->error.text : NULL;
+}
+
+/* Counts a chunk by the fallback, in memory of the fallback's, which no late copy of the device can
+ * reach. 0, or -1: out of memory. */
+static int recount_chunk(struct engine *fallback, const struct chunk *chunk,
+                         const struct histogram_spec *spec)
+{
+    struct records records = {.kind = record_kind_of_all(spec), .field = &spec->lines.field};
+    struct origin origin = {.bytes = chunk->origin.bytes,
+                            .at.file = chunk->origin.at.file,
+                            .columns = chunk->origin.columns,
+                            .has_header = chunk->origin.has_header};
+    int rc = 0;
+    for (size_t done = chunk->begin; rc == 0 && done < chunk->len;) {
+        struct chunk *fresh = engine_acquire(fallback, true);
+        size_t rest = chunk->len - done, len = rest < fresh->cap ? rest : fresh->cap;
+        records_resume(&records, fresh); /* only of texts, which have room */
+        size_t waited = fresh->len;
+        memcpy(fresh->data + waited, chunk->data + done, len);
+        fresh->len += len;
+        fresh->origin = origin;
+        done += len;
+        rc = records_cut(&records, fresh, waited, done == chunk->len);
+        origin.bytes = 0;
+        origin.has_header &= fresh->len == 0; /* it is not whole yet */
+        fallback->ops->submit(fallback, fresh);
+    }
+    records_close(&records);
+    return rc;
+}
+
+bool gpu_recount(struct gpu_engine *gpu)
+{
+    struct engine *fallback = gpu->options.fallback;
+    if (!gpu->is_lost)
+        return false;
+    if (gpu->extension)
+        gpu->extension->drop(gpu);
+    if (!fallback || !snapshot_is_small(gpu->spec))
+        gpu->has_failed = true;
+    while (gpu->slots.oldest && !gpu->has_failed) {
+        const struct chunk *chunk = &slots_arrive(&gpu->slots)->chunk;
+        if (!chunk->data)
+            continue;
+        if (recount_chunk(fallback, chunk, gpu->spec) == 0) {
+            error_locator_add_unseen(gpu->engine.locator, chunk);
+        } else {
+            error_set(&gpu->why_not_all, "out of memory");
+            gpu->has_failed = true;
+        }
+    }
+    return true;
+}
+
+/* --- chunks --- */
+
+/* Frees all slots that can be. */
+static void gpu_retire_ready(struct gpu_engine *gpu)
+{
+    while (!gpu->is_lost && gpu_retire(gpu) == 1)
+        ;
+}
+
+static struct chunk *gpu_acquire(struct engine *engine, bool wait)
+{
+    struct gpu_engine *gpu = gpu_of(engine);
+    struct slot *slot = NULL;
+    pthread_mutex_lock(&gpu->lock);
+    while (!gpu->is_lost && (wait || !gpu_is_lent(engine))) {
+        gpu_retire_ready(gpu);
+        slot = gpu->is_lost ? NULL : slots_acquire(&gpu->slots);
+        if (!slot)
+            gpu_request_snapshot(gpu);
+        if (slot || gpu->is_lost || !wait)
+            break;
+        gpu_pause_unlocked(gpu);
+    }
+    gpu_recount(gpu);
+    pthread_mutex_unlock(&gpu->lock);
+    if (!slot)
+        return NULL;
+    slot->chunk.len = slot->chunk.begin = 0;
+    return &slot->chunk;
+}
+
+/* Returns where the samples of a chunk begin: after what was dropped, and after the header. */
+static size_t samples_begin(const struct histogram_spec *spec, const struct chunk *chunk)
+{
+    const size_t begin = chunk->begin;
+    if (!chunk->origin.has_header)
+        return begin;
+    return begin + field_header_len(&spec->lines.field, chunk->data + begin, chunk->len - begin);
+}
+
+/* Puts the slot's three pieces of work on the streams, or loses the device. Where counts are moved
+ * to files, they must be known after each file's last chunk. */
+static void gpu_enqueue(struct gpu_engine *gpu, struct slot *slot)
+{
+    const struct chunk *chunk = &slot->chunk;
+    const size_t begin = samples_begin(gpu->spec, chunk), len = chunk->len - begin;
+    const struct gpu_options *options = &gpu->options;
+    const unsigned interval =
+        options->files ? 1
+                       : snapshot_interval(&gpu->snapshots, options->chunk_size, options->buffers);
+    const bool is_due = gpu->proofs == 0 || gpu->unproved + 1 >= interval;
+    struct device_work work = {
+        .kind = WORK_COPY_IN, .slot = slot->index, .chunk = {chunk->data + begin, len}};
+    int rc = device_thread_post(gpu->thread, &work);
+    work.kind = WORK_COUNT;
+    if (rc != 0 || device_thread_post(gpu->thread, &work) != 0)
+        gpu_lose_by_call(gpu);
+    else
+        gpu_queue_snapshot(gpu, slot, is_due);
+}
+
+/* A chunk that was being filled when the device was lost is recounted as those in flight were. One
+ * that was being filled when a compressed file was begun waits for the end of that. */
+static int gpu_submit(struct engine *engine, struct chunk *chunk)
+{
+    struct gpu_engine *gpu = gpu_of(engine);
+    struct slot *slot = (struct slot *)chunk;
+    pthread_mutex_lock(&gpu->lock);
+    while (gpu_is_lent(engine))
+        gpu_pause_unlocked(gpu);
+    if (chunk->len == samples_begin(gpu->spec, chunk)) {
+        snapshots_add_empty(&gpu->snapshots, chunk, gpu->engine.locator);
+        slots_release(&gpu->slots, slot);
+    } else {
+        if (!gpu->is_lost)
+            gpu_enqueue(gpu, slot);
+        gpu_put_in_flight(gpu, slot);
+        gpu_recount(gpu);
+    }
+    int rc = gpu->has_failed ? -1 : 0;
+    pthread_mutex_unlock(&gpu->lock);
+    return rc;
+}
+
+/* Takes the one snapshot there is, when nothing is in flight, and adds it. Lost if that fails. */
+static void gpu_add_last_snapshot(struct gpu_engine *gpu, struct tally *tally)
+{
+    struct tally seen;
+    int arrived;
+    const struct device_work work = {
+        .kind = WORK_SNAPSHOT, .counts = {gpu->snapshots.last, 0, snapshot_words(&gpu->snapshots)}};
+    if (device_thread_post(gpu->thread, &work) != 0) {
+        gpu_lose_by_call(gpu);
+        return;
+    }
+    while ((arrived = gpu_poll(gpu, &gpu->slots.slot[0])) == 0)
+        gpu_pause_unlocked(gpu);
+    if (arrived != 1)
+        return;
+    if (snapshots_read_last(&gpu->snapshots, &seen))
+        tally_add(tally, &seen);
+    else
+        gpu_lose(gpu, "the device's counts do not add up");
+}
+
+static int gpu_finish(struct engine *engine, struct tally *tally)
+{
+    struct gpu_engine *gpu = gpu_of(engine);
+    pthread_mutex_lock(&gpu->lock);
+    gpu_drain(gpu);
+    /* A device that counted nothing is not asked: its loss would end the run for nothing. */
+    if (!gpu->is_lost && gpu->snapshots.last && gpu->times.chunks > 0)
+        gpu_add_last_snapshot(gpu, tally);
+    gpu_recount(gpu);
+    if (!gpu->snapshots.last && !gpu->has_failed) {
+        if (gpu->engine.files)
+            snapshots_move(&gpu->snapshots, gpu->engine.files);
+        snapshots_add_good(&gpu->snapshots, tally);
+    }
+    int rc = gpu->has_failed ? -1 : 0;
+    pthread_mutex_unlock(&gpu->lock);
+    return rc;
+}
+
+static int gpu_peek(struct engine *engine, struct tally *tally)
+{
+    struct gpu_engine *gpu = gpu_of(engine);
+    pthread_mutex_lock(&gpu->lock);
+    gpu_retire_ready(gpu);
+    gpu_request_snapshot(gpu); /* for the next time */
+    gpu_recount(gpu);
+    bool known = !gpu->snapshots.last && !gpu->has_failed;
+    if (known)
+        snapshots_add_good(&gpu->snapshots, tally);
+    pthread_mutex_unlock(&gpu->lock);
+    return known ? 0 : -1;
+}
+
+/* --- opening and closing --- */
+
+static void gpu_close(struct engine *engine)
+{
+    struct gpu_engine *gpu = gpu_of(engine);
+    if (gpu->extension)
+        gpu->extension->close(gpu);
+    slots_close(&gpu->slots);
+    device_thread_close(gpu->thread);
+    snapshots_close(&gpu->snapshots);
+    pthread_mutex_destroy(&gpu->lock);
+    free(gpu);
+}
+
+static const struct engine_ops gpu_ops = {
+    .acquire = gpu_acquire,
+    .submit = gpu_submit,
+    .finish = gpu_finish,
+    .peek = gpu_peek,
+    .loss = gpu_loss,
+    .close = gpu_close,
+};
+
+/* Opens the device to count by a strategy. As device_thread_open. */
+static struct device_thread *open_thread(struct gpu_engine *gpu, const struct strategy *strategy,
+                                         bool *is_stuck, struct error *error)
+{
+    struct gpu_options *options = &gpu->options;
+    options->strategy = strategy;
+    const struct device_plan plan = {
+        .ordinal = options->ordinal,
+        .cuda_device = options->cuda_device,
+        .strategy = (enum strategy_id)(strategy - strategies),
+        .spec = gpu->spec,
+        .slots = options->buffers,
+        .slot_size = slots_data_size(gpu->spec, options->chunk_size),
+        .timing = options->timing,
+    };
+    return device_thread_open(&plan, options->deadline_ms, is_stuck, error);
+}
+
+/* Opens the device by the strategy of the options, or the fastest for which it has memory. 0 or -1.
+ */
+static int open_device(struct gpu_engine *gpu, struct error *error)
+{
+    const struct strategy *wanted = gpu->options.strategy;
+    const struct strategy *strategy =
+        wanted ? wanted : strategy_best(gpu->spec, gpu->options.chunk_size);
+    bool is_stuck;
+    if (!strategy) {
+        error_set(error, "no GPU kernel can count this");
+        return -1;
+    }
+    gpu->thread = open_thread(gpu, strategy, &is_stuck, error);
+    if (!gpu->thread && !is_stuck && !wanted && strategy_has_scratch(strategy))
+        gpu->thread = open_thread(gpu, strategy_without_scratch(gpu->spec), &is_stuck, error);
+    return gpu->thread ? 0 : -1;
+}
+
+/* The memory that is left, for options without a limit. */
+static uint64_t memory_without_limit(void)
+{
+    return UINT64_MAX;
+}
+
+struct engine *gpu_engine_open(const struct histogram_spec *spec, const struct gpu_options *options,
+                               struct error *error)
+{
+    struct gpu_engine *gpu = calloc(1, sizeof *gpu);
+    if (!gpu) {
+        error_set(error, "out of memory");
+        return NULL;
+    }
+    gpu->engine.ops = &gpu_ops;
+    gpu->engine.locator = options->locator;
+    gpu->engine.files = options->files;
+    gpu->spec = spec;
+    gpu->options = *options;
+    if (!options->memory_left)
+        gpu->options.memory_left = memory_without_limit;
+    if (options->sharers == 0)
+        gpu->options.sharers = 1;
+    if (open_device(gpu, error) != 0) {
+        free(gpu);
+        return NULL;
+    }
+    pthread_mutex_init(&gpu->lock, NULL);
+    if (slots_open(gpu, error) != 0) {
+        gpu_close(&gpu->engine);
+        return NULL;
+    }
+    snapshots_init(&gpu->snapshots, spec, gpu->slots.spare);
+    if (options->prepare)
+        options->prepare(&gpu->engine);
+    return &gpu->engine;
+}
+
+const char *gpu_engine_device(struct engine *engine)
+{
+    return device_thread_name(gpu_of(engine)->thread);
+}
+
+const char *gpu_engine_strategy(struct engine *engine)
+{
+    return gpu_of(engine)->options.strategy->name;
+}
+
+bool gpu_engine_failed(struct engine *engine)
+{
+    return atomic_load(&gpu_of(engine)->has_failed);
+}
+
+struct gpu_times gpu_engine_times(struct engine *engine)
+{
+    struct gpu_engine *gpu = gpu_of(engine);
+    pthread_mutex_lock(&gpu->lock);
+    struct gpu_times times = gpu->times;
+    pthread_mutex_unlock(&gpu->lock);
+    return times;
+}
+
+bool gpu_is_lent(struct engine *engine)
+{
+    struct gpu_engine *gpu = gpu_of(engine);
+    return atomic_load(&gpu->loan) == GPU_LENT && !atomic_load(&gpu->is_lost);
+}
