@@ -42,14 +42,10 @@ kernel_headers = \
 	gpu/count/runs.cuh gpu/count/text_span.cuh gpu/count/textbook/aggregated.cuh gpu/count/textbook/contiguous.cuh \
 	gpu/count/textbook/interleaved.cuh gpu/count/textbook/naive.cuh gpu/count/textbook/privatized.cuh \
 	gpu/count/textbook/shared.cuh gpu/count/textbook/vectorized.cuh gpu/count/tuning.h gpu/count/value_rows.cuh \
-	gpu/decode/gzip/chain.cuh gpu/decode/gzip/codes.cuh gpu/decode/gzip/copy.cuh gpu/decode/gzip/crc.cuh \
-	gpu/decode/gzip/find.cuh gpu/decode/gzip/member.cuh gpu/decode/gzip/order.cuh gpu/decode/gzip/parse.cuh \
-	gpu/decode/gzip/place.cuh gpu/decode/gzip/resolve.cuh gpu/decode/gzip/segments.cuh gpu/decode/gzip/verify.cuh \
-	gpu/decode/gzip/window.cuh gpu/decode/gzip/windows.cuh \
-	gpu/decode/zstd/bits.cuh gpu/decode/copy.cuh gpu/decode/follow.cuh gpu/decode/zstd/fse.cuh gpu/decode/zstd/huffman.cuh \
-	gpu/decode/keep.cuh gpu/decode/link.cuh gpu/decode/zstd/literals.cuh gpu/decode/zstd/parse.cuh gpu/decode/pipeline.cuh \
-	gpu/decode/place.cuh gpu/decode/zstd/repeat_offsets.cuh gpu/decode/zstd/repeat_offsets_map.cuh gpu/decode/zstd/sequence_codes.cuh \
-	gpu/decode/zstd/sequences.cuh gpu/decode/stages.h gpu/decode/tail.cuh gpu/decode/tile.cuh gpu/decode/zstd/walk.cuh \
+	gpu/decode/gzip/chain.cuh gpu/decode/gzip/codes.cuh gpu/decode/gzip/content.cuh gpu/decode/gzip/crc.cuh \
+	gpu/decode/gzip/find.cuh gpu/decode/gzip/parse.cuh gpu/decode/keep.cuh gpu/decode/matches.cuh \
+	gpu/decode/pipeline.cuh gpu/decode/stages.h gpu/decode/tile.cuh gpu/decode/zstd/headers.cuh \
+	gpu/decode/zstd/literals.cuh gpu/decode/zstd/sequences.cuh gpu/decode/zstd/tables.cuh \
 	gpu/engine/device_internal.cuh gpu/ptx.cuh
 
 if HAVE_CUDA

@@ -1,4 +1,14 @@
 // SPDX-License-Identifier: MIT
+// The last stages: what the next batch takes over, and where the last record ends.
+#ifndef GPUHISTO_GPU_DECODE_KEEP_CUH
+#define GPUHISTO_GPU_DECODE_KEEP_CUH
+
+#include "gpu/decode/zstd/sequences.cuh"
+
+#include <cstddef>
+
+// --- keep ---
+
 // The two stages that leave what the next batch takes over: an early one for tables, so that the
 // next batch can go on with them at once; and keep, the last stage, which leaves the rest and makes
 // the verdict final.
@@ -9,15 +19,8 @@
 //
 // Tables: a warp for each looks for the nearest block, from the last one backwards, that has one.
 // Keep: the first CUDA block writes the carry, and all copy the window, by words. No shared memory.
-#ifndef GPUHISTO_ZSTD_KEEP_CUH
-#define GPUHISTO_ZSTD_KEEP_CUH
-
-#include "gpu/decode/zstd/repeat_offsets_map.cuh"
-
-#include <cstddef>
 
 constexpr unsigned DECODE_KEEP_THREADS = 256;
-constexpr unsigned ZSTD_KEEP_TABLES_THREADS = 32 * ZSTD_TABLES;
 static_assert(sizeof(decode_carry) <= DECODE_CARRY, "the carry has room");
 
 // Returns the CUDA blocks: a few for a small batch, those that stay for a large one.
@@ -25,56 +28,6 @@ static inline unsigned keep_grid(const struct decode_batch *batch, unsigned resi
 {
     const unsigned max = batch->room / (DECODE_KEEP_THREADS * 16) + 1;
     return max < resident ? max : resident;
-}
-
-// Returns the table that the next block of the frame would repeat, by all lanes of a warp.
-static __device__ inline decode_source keep_table(const decode_batch &batch,
-                                                  const decode_frame &frame, unsigned table)
-{
-    for (unsigned end = frame.first + frame.blocks; end > frame.first;) {
-        const unsigned lane = threadIdx.x % 32, left = end - frame.first;
-        const bool has =
-            lane < left && batch.heading[end - 1 - lane].tables[table].mode != ZSTD_ABSENT;
-        const unsigned found = __ballot_sync(0xffffffffu, has);
-        if (found)
-            return batch.heading[end - static_cast<unsigned>(__ffs(static_cast<int>(found)))]
-                .tables[table];
-        end -= min(left, 32u);
-    }
-    if (!frame.begins)
-        return reinterpret_cast<const decode_carry *>(batch.in)->tables[table];
-    return {ZSTD_ABSENT, 0, 0};
-}
-
-// Writes the table and its description to the next carry, by all lanes of a warp.
-static __device__ inline void keep_described(const decode_batch &batch, const decode_frame &frame,
-                                             unsigned table)
-{
-    decode_carry *const next = reinterpret_cast<decode_carry *>(batch.next);
-    const decode_source source = keep_table(batch, frame, table);
-    const unsigned size = source.mode == ZSTD_CODED || source.mode == ZSTD_ONE_SYMBOL
-                              ? min(source.size, static_cast<unsigned>(sizeof next->described[0]))
-                              : 0;
-    for (unsigned i = threadIdx.x % 32; i < size; i += 32)
-        next->described[table][i] = batch.in[source.at + i];
-    if (threadIdx.x % 32 == 0)
-        next->tables[table] = {source.mode,
-                               static_cast<unsigned>(offsetof(decode_carry, described) +
-                                                     table * sizeof next->described[0]),
-                               size};
-}
-
-static inline unsigned keep_tables_grid(const struct decode_batch *, unsigned)
-{
-    return 1;
-}
-
-static __global__ void __launch_bounds__(ZSTD_KEEP_TABLES_THREADS)
-    zstd_keep_tables(decode_batch batch)
-{
-    const decode_frame &frame = batch.frame[decode_frame_count(&batch) - 1];
-    if (!frame.ends)
-        keep_described(batch, frame, threadIdx.x / 32);
 }
 
 // By one thread: writes the carry of a frame that goes on.
@@ -148,6 +101,55 @@ __global__ void __launch_bounds__(DECODE_KEEP_THREADS) decode_keep(decode_batch 
     if (blockIdx.x == 0 && threadIdx.x == 0)
         reinterpret_cast<decode_carry *>(batch.next)->kept = size;
     keep_window(batch.next_out - size, batch.out + batch.verdict->content - size, size);
+}
+
+// --- tail ---
+
+// Finds the last separator of records in a batch's content, after all stages: what follows it, the
+// tail, may go on in the next batch.
+//
+// Takes the verdict and the content; gives verdict->tail, all of the content if it has none, and
+// verdict->last, from which the host tells whether a character is cut off. One CUDA block looks at
+// its threads' number of bytes at a time, from the end on, and not further back than `most` bytes:
+// a record is not longer. No shared memory.
+
+constexpr unsigned DECODE_TAIL_THREADS = 1024;
+
+static __device__ inline bool tail_ends_record(unsigned byte, bool lines)
+{
+    return byte == '\n' || (!lines && (byte == ' ' || byte - '\t' < 5));
+}
+
+static __device__ inline unsigned tail_last_bytes(const unsigned char *out, unsigned content)
+{
+    unsigned last = 0;
+    for (unsigned at = content - min(content, 4u); at < content; at++)
+        last = last >> 8 | static_cast<unsigned>(out[at]) << 24;
+    return last;
+}
+
+// Finds the tail. With `lines` records are lines, otherwise they end at white space.
+static __global__ void __launch_bounds__(DECODE_TAIL_THREADS)
+    decode_tail(decode_batch batch, unsigned max, bool lines)
+{
+    const unsigned content = batch.verdict->content;
+    if (batch.verdict->refused != DECODE_NONE)
+        return;
+    const unsigned lowest = content > max ? content - max : 0;
+    if (threadIdx.x == 0) {
+        batch.verdict->tail = content;
+        batch.verdict->last = tail_last_bytes(batch.out, content);
+    }
+    __syncthreads();
+    for (unsigned end = content; end > lowest; end -= min(end - lowest, DECODE_TAIL_THREADS)) {
+        const bool is_there = threadIdx.x < end - lowest;
+        const bool found = is_there && tail_ends_record(batch.out[end - 1 - threadIdx.x], lines);
+        // The tails are shorter than `content`, so the shortest one that is found stays.
+        if (found)
+            atomicMin(&batch.verdict->tail, content - (end - threadIdx.x));
+        if (__syncthreads_or(found))
+            break;
+    }
 }
 
 #endif

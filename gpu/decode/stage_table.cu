@@ -1,27 +1,15 @@
 // SPDX-License-Identifier: MIT
 // The stages of all formats, in their order. The tests compile this for the host as well.
-#include "copy.cuh"
 #include "gpu/decode/gzip/chain.cuh"
-#include "gpu/decode/gzip/copy.cuh"
+#include "gpu/decode/gzip/content.cuh"
 #include "gpu/decode/gzip/crc.cuh"
 #include "gpu/decode/gzip/find.cuh"
-#include "gpu/decode/gzip/order.cuh"
-#include "gpu/decode/gzip/parse.cuh"
-#include "gpu/decode/gzip/place.cuh"
-#include "gpu/decode/gzip/resolve.cuh"
-#include "gpu/decode/gzip/verify.cuh"
-#include "gpu/decode/gzip/windows.cuh"
-#include "follow.cuh"
-#include "keep.cuh"
-#include "link.cuh"
+#include "gpu/decode/keep.cuh"
+#include "gpu/decode/matches.cuh"
+#include "gpu/decode/stages.h"
+#include "gpu/decode/zstd/headers.cuh"
 #include "gpu/decode/zstd/literals.cuh"
-#include "gpu/decode/zstd/parse.cuh"
-#include "place.cuh"
-#include "gpu/decode/zstd/repeat_offsets.cuh"
 #include "gpu/decode/zstd/sequences.cuh"
-#include "stages.h"
-#include "tail.cuh"
-#include "gpu/decode/zstd/walk.cuh"
 
 static const struct decode_stage zstd_stages[] = {
     {"parse", DECODE_PART_CHAINED, zstd_parse, parse_threads, 0, parse_grid},

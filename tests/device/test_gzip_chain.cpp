@@ -5,9 +5,8 @@
 #include "tests/device/emulation.h"
 
 #include "gpu/decode/gzip/chain.cuh"
+#include "gpu/decode/gzip/crc.cuh"
 #include "gpu/decode/gzip/find.cuh"
-#include "gpu/decode/gzip/order.cuh"
-#include "gpu/decode/gzip/verify.cuh"
 
 extern "C" {
 #include "tests/helpers/gzip_members.h"

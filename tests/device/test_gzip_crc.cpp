@@ -3,8 +3,8 @@
 // length, cut into units and batches anywhere. And the units that are ordered for that.
 #include "tests/device/emulation.h"
 
-#include "gpu/decode/gzip/order.cuh"
-#include "gpu/decode/gzip/verify.cuh"
+#include "gpu/decode/gzip/chain.cuh"
+#include "gpu/decode/gzip/crc.cuh"
 
 extern "C" {
 #include "tests/helpers/random.h"

@@ -4,11 +4,8 @@
 // no compressor writes, in batches that are cut anywhere, against the content.
 #include "tests/device/emulation.h"
 
-#include "gpu/decode/copy.cuh"
-#include "gpu/decode/follow.cuh"
 #include "gpu/decode/keep.cuh"
-#include "gpu/decode/link.cuh"
-#include "gpu/decode/place.cuh"
+#include "gpu/decode/matches.cuh"
 
 #include "tests/helpers/naive_zstd.h"
 #include "tests/helpers/zstd_frames.h"

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "tests/device/emulation.h"
 
-#include "gpu/decode/copy.cuh"
+#include "gpu/decode/matches.cuh"
 #include "gpu/decode/plan.h"
-#include "gpu/decode/link.cuh"
 #include "gpu/decode/stages.h"
 
 #include "tests/device/batch_memory.h"

@@ -1,4 +1,102 @@
 // SPDX-License-Identifier: MIT
+// The stages that put the parts of a batch in order.
+#ifndef GPUHISTO_GPU_DECODE_GZIP_CHAIN_CUH
+#define GPUHISTO_GPU_DECODE_GZIP_CHAIN_CUH
+
+#include "gpu/decode/gzip/parse.cuh"
+
+// --- members ---
+
+// Reads the header of a member of gzip (RFC 1952), by a warp: all lanes call these functions and
+// get the same. They refuse what src/codec/gzip.c refuses.
+
+constexpr unsigned GZIP_FIXED_BYTES = 10, GZIP_TRAILER_BYTES = 8; // of a member
+constexpr unsigned GZIP_MAGIC = 0x088b1f;                         // with the only method
+
+enum gzip_flag {
+    GZIP_HAS_CHECKSUM = 2,
+    GZIP_HAS_EXTRA = 4,
+    GZIP_HAS_NAME = 8,
+    GZIP_HAS_COMMENT = 16,
+    GZIP_FLAGS_UNKNOWN = 0xe0
+};
+
+// Returns up to 4 bytes, the first one lowest.
+static __device__ __forceinline__ unsigned gzip_bytes(const gzip_input &input, unsigned at)
+{
+    return gzip_bits(input.words, 8 * at);
+}
+
+// Returns the first byte from this one on that is zero, or that is not; the end of the input if
+// none is.
+static __device__ inline unsigned gzip_find_byte(const gzip_input &input, unsigned at, bool zero)
+{
+    const unsigned end = input.end / 8, lane = threadIdx.x % 32;
+    for (; at < end; at = (at / 4 + 32) * 4) {
+        const unsigned first = (at / 4 + lane) * 4; // the byte with which the lane's word begins
+        const unsigned before = lane == 0 ? (1u << 8 * (at % 4)) - 1 : 0; // bits not asked for
+        const unsigned word = first < end ? input.words[first / 4] : 0;
+        const unsigned zeros = ((word | before) - 0x01010101) & ~(word | before) & 0x80808080;
+        const unsigned marks = zero ? zeros : word & ~before; // the lowest one is right
+        const unsigned found = __ballot_sync(GZIP_ALL_LANES, marks != 0);
+        if (found) {
+            const int which = __ffs(static_cast<int>(found)) - 1;
+            const unsigned own =
+                first + static_cast<unsigned>(__ffs(static_cast<int>(marks)) - 1) / 8;
+            return min(end, __shfl_sync(GZIP_ALL_LANES, own, which));
+        }
+    }
+    return end;
+}
+
+// Returns the lower half of the CRC-32 of some bytes.
+static __device__ inline unsigned gzip_header_checksum(const gzip_input &input, unsigned at,
+                                                       unsigned end)
+{
+    unsigned crc = 0xffffffff;
+    for (; at < end; at++) {
+        crc ^= gzip_bytes(input, at) & 255;
+        for (unsigned bit = 0; bit < 8; bit++)
+            crc = crc >> 1 ^ (0xedb88320 & (0 - (crc & 1)));
+    }
+    return ~crc & 0xffff;
+}
+
+// Reads the header of the member that begins at a byte of the input, and sets *end to where it
+// ends.
+static __device__ inline gzip_read gzip_read_member(const gzip_input &input, unsigned begin,
+                                                    unsigned *end)
+{
+    const unsigned size = input.end / 8, left = size - begin;
+    const unsigned fixed = gzip_bytes(input, begin), flags = fixed >> 24;
+    const unsigned magic_bits = left < 3 ? 8 * left : 24;
+    unsigned at = begin + GZIP_FIXED_BYTES;
+    if ((fixed ^ GZIP_MAGIC) & ((1u << magic_bits) - 1))
+        return GZIP_WRONG;
+    if (left > 3 && (flags & GZIP_FLAGS_UNKNOWN))
+        return GZIP_WRONG;
+    // If the input ends before the flags, the result is the same with any flags.
+    if (flags & GZIP_HAS_EXTRA) {
+        if (at + 2 > size)
+            return GZIP_SHORT;
+        at += 2 + (gzip_bytes(input, at) & 0xffff);
+    }
+    for (unsigned flag = GZIP_HAS_NAME; flag <= GZIP_HAS_COMMENT; flag *= 2)
+        if (flags & flag)
+            at = gzip_find_byte(input, at, true) + 1;
+    if (at + (flags & GZIP_HAS_CHECKSUM) > size)
+        return GZIP_SHORT;
+    if (flags & GZIP_HAS_CHECKSUM) {
+        if ((gzip_bytes(input, at) & 0xffff) != gzip_header_checksum(input, begin, at))
+            return GZIP_WRONG;
+        at += 2;
+    }
+    *end = at;
+    return GZIP_READ;
+}
+
+// --- chain ---
+
 // The stage chain of gzip: finds which parts follow each other from where the batch before has
 // ended, and the members that they belong to.
 //
@@ -18,11 +116,6 @@
 // A batch has at least one frame, and a frame at least one unit, which may be empty.
 //
 // Shared memory: 20 KiB, to parse.
-#ifndef GPUHISTO_GZIP_CHAIN_CUH
-#define GPUHISTO_GZIP_CHAIN_CUH
-
-#include "gpu/decode/gzip/member.cuh"
-#include "gpu/decode/gzip/parse.cuh"
 
 constexpr unsigned GZIP_CHAIN_THREADS = 32;
 
@@ -393,6 +486,143 @@ static __global__ void __launch_bounds__(GZIP_CHAIN_THREADS) gzip_chain(decode_b
     gzip_chain_keep(batch, chain);
     if (threadIdx.x == 0)
         gzip_chain_tell(batch, chain);
+}
+
+// --- order ---
+
+// The stage order of gzip: units that the chain has taken become blocks, in the order of the
+// content.
+//
+// Takes units and the parts that are chained; gives what the stages after it need of each block:
+// block, heading and outcome. If the chain refuses the batch, it has one block, which is refused.
+//
+// A thread takes a unit. No shared memory.
+
+constexpr unsigned GZIP_ORDER_THREADS = 256;
+
+static inline unsigned gzip_order_grid(const struct decode_batch *batch, unsigned resident)
+{
+    const unsigned max = batch->gzip.units_max / GZIP_ORDER_THREADS + 1;
+    return max < resident ? max : resident;
+}
+
+// Makes the index-th block of a unit. The host makes blocks only where stages do not count them, so
+// others may not write them.
+static __device__ inline void gzip_order_unit(const decode_batch &batch, unsigned index,
+                                              unsigned frame, const gzip_unit &unit,
+                                              unsigned refusal)
+{
+    decode_block *const block = const_cast<decode_block *>(batch.block) + index;
+    decode_heading *const heading = batch.heading + index;
+    decode_outcome *const outcome = batch.outcome + index;
+    // The literals of a compressed block are at room_at.
+    *block = {0,
+              0,
+              unit.content,
+              unit.literals_at,
+              frame,
+              unit.is_stored ? unsigned{DECODE_RAW} : unsigned{DECODE_COMPRESSED},
+              unit.sequences_at};
+    heading->literals_type = unit.is_stored ? DECODE_LITERALS_RAW : DECODE_LITERALS_PACKED;
+    heading->literals = unit.literals;
+    heading->literals_at = unit.literals_at;
+    heading->sequences = unit.sequences;
+    outcome->refusal = refusal;
+    outcome->content = unit.content;
+    outcome->after = {{0, 1, 2}, {0, 0, 0}}; // no offset of deflate is repeated
+}
+
+static __global__ void __launch_bounds__(GZIP_ORDER_THREADS) gzip_order(decode_batch batch)
+{
+    const gzip_batch &gzip = batch.gzip;
+    const gzip_counters &counters = *gzip.counters;
+    const unsigned thread = blockIdx.x * GZIP_ORDER_THREADS + threadIdx.x;
+    if (counters.refusal != DECODE_TAKEN) {
+        if (thread == 0)
+            gzip_order_unit(batch, 0, 0, {}, counters.refusal);
+        return;
+    }
+    const unsigned units = min(counters.units, gzip.units_max);
+    for (unsigned i = thread; i < units; i += gridDim.x * GZIP_ORDER_THREADS) {
+        const gzip_unit unit = gzip.units[i];
+        const gzip_part &part = gzip.parts[unit.part];
+        if (part.is_chained)
+            gzip_order_unit(batch, part.first + unit.ordinal, part.frame, unit, DECODE_TAKEN);
+    }
+}
+
+// --- place ---
+
+// The stage place of gzip: finds where the content of each unit begins, how far it may reach back,
+// and the segments. It begins the verdict.
+//
+// Takes the units in order, as blocks, and their outcomes with the refusal and the content; frames;
+// and how long the first member is so far, from the carry. Gives content_at and reach of each
+// outcome, and the first unit of each segment. Content of refused units counts as none.
+//
+// One CUDA block goes through the units, a thread each, so many at a time. It is place.cuh without
+// repeat offsets, and waits for the chain of the batch before, not for its content.
+
+constexpr unsigned GZIP_PLACE_THREADS = 1024;
+
+// Returns the sum over the threads before this one, after `before`, which becomes that of all
+// threads.
+static __device__ inline unsigned gzip_scan(unsigned own, unsigned *warps, unsigned &before)
+{
+    const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    const unsigned inclusive = gzip_sum(own);
+    if (lane == 31)
+        warps[warp] = inclusive;
+    __syncthreads();
+    if (warp == 0)
+        warps[lane] = gzip_sum(lane < blockDim.x / 32 ? warps[lane] : 0);
+    __syncthreads();
+    const unsigned at = before + inclusive - own + (warp > 0 ? warps[warp - 1] : 0);
+    before += warps[31];
+    __syncthreads();
+    return at;
+}
+
+static __global__ void __launch_bounds__(GZIP_PLACE_THREADS) gzip_place_units(decode_batch batch)
+{
+    __shared__ unsigned warps[32];
+    __shared__ unsigned refused;
+    const unsigned units = decode_block_count(&batch);
+    unsigned before = 0;
+    if (threadIdx.x == 0)
+        refused = DECODE_NONE;
+    __syncthreads();
+    for (unsigned first = 0; first < units; first += blockDim.x) {
+        const unsigned index = first + threadIdx.x;
+        const bool is_there = index < units;
+        decode_outcome *const outcome = batch.outcome + (is_there ? index : 0);
+        const bool is_taken = is_there && outcome->refusal == DECODE_TAKEN;
+        const unsigned content = is_taken ? outcome->content : 0;
+        const unsigned at = gzip_scan(content, warps, before);
+        if (is_there)
+            outcome->content_at = at;
+        __syncthreads(); // the first unit of the frame knows where it is
+        if (!is_there)
+            continue;
+        if (!is_taken)
+            atomicMin(&refused, index);
+        const decode_frame &frame = batch.frame[batch.block[index].frame];
+        unsigned long long within = at - batch.outcome[frame.first].content_at;
+        if (!frame.begins)
+            within += gzip_carry_of(batch).before;
+        outcome->reach =
+            static_cast<unsigned>(min(within, static_cast<unsigned long long>(GZIP_WINDOW)));
+        // No unit has as much content as a segment, so each is the first of at most one.
+        const unsigned segment = at / GZIP_SEGMENT;
+        if (index == 0 || segment * GZIP_SEGMENT > batch.outcome[index - 1].content_at)
+            batch.gzip.segments[segment] = index;
+    }
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        const unsigned why =
+            refused != DECODE_NONE ? batch.outcome[refused].refusal : unsigned{DECODE_TAKEN};
+        *batch.verdict = {refused, why, before, 0, 0, 0};
+    }
 }
 
 #endif

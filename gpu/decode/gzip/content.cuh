@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: MIT
+// The stages that make the content of a batch of gzip.
+#ifndef GPUHISTO_GPU_DECODE_GZIP_CONTENT_CUH
+#define GPUHISTO_GPU_DECODE_GZIP_CONTENT_CUH
+
+#include "gpu/decode/tile.cuh"
+
+#include <climits>
+
+// --- segments ---
+
+// The segments of a batch of gzip, after place.cuh.
+
+static __device__ inline unsigned gzip_segment_count(const decode_batch &batch)
+{
+    return batch.outcome[batch.counts->blocks - 1].content_at / GZIP_SEGMENT + 1;
+}
+
+// Returns where the content of the index-th segment begins; for the number of segments, where all
+// content ends.
+static __device__ inline unsigned gzip_segment_begin(const decode_batch &batch, unsigned index,
+                                                     unsigned count)
+{
+    return index < count ? batch.outcome[batch.gzip.segments[index]].content_at
+                         : batch.verdict->content;
+}
+
+// --- copy ---
+
+// The stage copy of gzip: copies segments to symbols.
+//
+// Takes what all stages before it give; gives batch.gzip.symbols, and refuses units with a distance
+// that reaches beyond the member.
+//
+// Each segment has a CUDA block, which goes through it tile by tile (tile.cuh), as copy.cuh goes
+// through a frame. Bytes before the segment are not known yet, so a byte that is copied from there
+// becomes a symbol that says which byte of that window it is. A match copies such symbols
+// unchanged.
+
+// Bytes of content of a tile, and threads that work on it.
+constexpr unsigned GZIP_COPY_TILE = 8192;
+constexpr unsigned GZIP_COPY_THREADS = 512;
+constexpr unsigned GZIP_COPY_EACH = 8;     // bytes of a strip that each of them has
+constexpr unsigned GZIP_COPY_TOGETHER = 8; // those that it fills at a time
+
+static inline unsigned gzip_copy_grid(const struct decode_batch *batch, unsigned)
+{
+    return batch->room / GZIP_SEGMENT + 1;
+}
+
+// Returns the symbol of the byte at `source`, before the segment that begins at `segment`.
+static __device__ __forceinline__ unsigned gzip_symbol_before(int source, int segment)
+{
+    return DECODE_VALUE | GZIP_FROM_WINDOW |
+           static_cast<unsigned>(source - segment + static_cast<int>(GZIP_WINDOW));
+}
+
+// Fills the links of this thread's bytes of a strip, as tile_fill, with symbols as values.
+template <unsigned Each, unsigned Together>
+static __device__ inline void gzip_fill(const decode_tile &tile, unsigned first,
+                                        const uint16_t *symbols, int segment,
+                                        unsigned (&links)[Each])
+{
+    const unsigned last = tile.end - tile.begin - 1;
+    const int base = static_cast<int>(tile.content_at + tile.begin);
+    UNROLL for (unsigned group = 0; group < Each; group += Together)
+    {
+        const unsigned char *literal[Together];
+        UNROLL for (unsigned k = 0; k < Together; k++)
+        {
+            const unsigned i = min(first + (group + k) * blockDim.x, last);
+            literal[k] = tile_source(tile, i, nullptr, INT_MIN, links[group + k]);
+        }
+        UNROLL for (unsigned k = 0; k < Together; k++)
+        {
+            const int source = static_cast<int>(links[group + k]);
+            if (literal[k])
+                links[group + k] = DECODE_VALUE | *literal[k];
+            else if (source < segment)
+                links[group + k] = gzip_symbol_before(source, segment);
+            else if (source < base)
+                links[group + k] = DECODE_VALUE | symbols[source];
+        }
+    }
+}
+
+// Copies a unit; all content of its segment before it is there. Says to all threads whether a
+// distance is refused.
+static __device__ inline bool gzip_copy_unit(const decode_batch &batch, decode_tile &tile,
+                                             unsigned content, unsigned segment)
+{
+    uint16_t *const symbols = batch.gzip.symbols;
+    while (tile.begin < content) {
+        if (tile_prepare<GZIP_COPY_TILE>(tile))
+            return true;
+        const unsigned at = tile.content_at + tile.begin, next = *tile.next;
+        const unsigned size = tile.end - tile.begin;
+        for (unsigned first = threadIdx.x; first - threadIdx.x < size;
+             first += GZIP_COPY_EACH * GZIP_COPY_THREADS) {
+            unsigned links[GZIP_COPY_EACH];
+            gzip_fill<GZIP_COPY_EACH, GZIP_COPY_TOGETHER>(tile, first, symbols,
+                                                          static_cast<int>(segment), links);
+            tile_jump(tile, first, links);
+            UNROLL for (unsigned k = 0; k < GZIP_COPY_EACH; k++)
+            {
+                if (first + k * GZIP_COPY_THREADS < size)
+                    symbols[at + first + k * GZIP_COPY_THREADS] = static_cast<uint16_t>(links[k]);
+            }
+        }
+        tile.first = next;
+        tile.begin = tile.end;
+        tile.end = min(tile.begin + GZIP_COPY_TILE, content);
+    }
+    return false;
+}
+
+// Copies the segments, each by a CUDA block. Two of 512 threads leave each thread 64 registers.
+static __global__ void __launch_bounds__(GZIP_COPY_THREADS, 1024 / GZIP_COPY_THREADS)
+    gzip_copy(decode_batch batch)
+{
+    DYNAMIC_SHARED(decode_piece, shared);
+    __shared__ unsigned next;
+    // Another CUDA block may lower it: all threads go by the value that one of them has seen.
+    if (__syncthreads_or(load_relaxed(&batch.verdict->refused) != DECODE_NONE))
+        return;
+    const unsigned count = gzip_segment_count(batch);
+    if (blockIdx.x >= count)
+        return;
+    const unsigned begin = batch.gzip.segments[blockIdx.x];
+    const unsigned end =
+        blockIdx.x + 1 < count ? batch.gzip.segments[blockIdx.x + 1] : batch.counts->blocks;
+    const unsigned segment = batch.outcome[begin].content_at;
+    for (unsigned index = begin; index < end; index++) {
+        decode_tile tile = tile_of<GZIP_COPY_TILE>(batch, index, 0, shared, &next);
+        if (gzip_copy_unit(batch, tile, batch.outcome[index].content, segment)) {
+            if (threadIdx.x == 0)
+                tile_refuse(batch, index);
+            return;
+        }
+    }
+}
+
+// --- windows ---
+
+// The stage windows of gzip: makes the GZIP_WINDOW bytes before each segment, to which its symbols
+// refer.
+//
+// Takes batch.gzip.symbols, and the content before the batch; gives the last bytes of each segment
+// but the last, in batch.out.
+//
+// One CUDA block goes from segment to segment: the window of the next one is the end of this one,
+// whose symbols are looked up in its own window. That takes a few microseconds for each, while the
+// rest of the device does other work. Shared memory: two windows.
+
+constexpr unsigned GZIP_WINDOWS_THREADS = 1024;
+constexpr unsigned GZIP_WINDOWS_EACH = GZIP_WINDOW / GZIP_WINDOWS_THREADS;
+constexpr unsigned GZIP_WINDOWS_TOGETHER = 16; // symbols that a thread loads at a time
+constexpr unsigned GZIP_WINDOWS_SHARED = 2 * GZIP_WINDOW;
+
+static inline unsigned gzip_windows_grid(const struct decode_batch *, unsigned)
+{
+    return 1;
+}
+
+// Loads the window before the batch: the bytes that were kept, and zeros.
+static __device__ inline void gzip_first_window(const decode_batch &batch, unsigned char *window)
+{
+    const unsigned kept =
+        min(reinterpret_cast<const decode_carry *>(batch.in)->kept, unsigned{GZIP_WINDOW});
+    for (unsigned i = threadIdx.x; i < GZIP_WINDOW; i += GZIP_WINDOWS_THREADS)
+        window[i] = i + kept >= GZIP_WINDOW
+                        ? batch.out[static_cast<int>(i) - static_cast<int>(GZIP_WINDOW)]
+                        : static_cast<unsigned char>(0);
+}
+
+// Makes the window before `end` from that before `begin`, and writes the bytes in between.
+static __device__ inline void gzip_next_window(const decode_batch &batch,
+                                               const unsigned char *window, unsigned char *next,
+                                               int begin, int end)
+{
+    const int first = end - static_cast<int>(GZIP_WINDOW) + static_cast<int>(threadIdx.x);
+    UNROLL_BY(1)
+    for (unsigned group = 0; group < GZIP_WINDOWS_EACH; group += GZIP_WINDOWS_TOGETHER) {
+        unsigned symbols[GZIP_WINDOWS_TOGETHER];
+        UNROLL for (unsigned k = 0; k < GZIP_WINDOWS_TOGETHER; k++)
+        {
+            const int at = first + static_cast<int>((group + k) * GZIP_WINDOWS_THREADS);
+            symbols[k] =
+                at >= begin ? batch.gzip.symbols[at]
+                            : GZIP_FROM_WINDOW |
+                                  static_cast<unsigned>(at - begin + static_cast<int>(GZIP_WINDOW));
+        }
+        UNROLL for (unsigned k = 0; k < GZIP_WINDOWS_TOGETHER; k++)
+        {
+            const unsigned position = threadIdx.x + (group + k) * GZIP_WINDOWS_THREADS;
+            const int at = first + static_cast<int>((group + k) * GZIP_WINDOWS_THREADS);
+            const unsigned char byte = symbols[k] & GZIP_FROM_WINDOW
+                                           ? window[symbols[k] & (GZIP_WINDOW - 1)]
+                                           : static_cast<unsigned char>(symbols[k]);
+            next[position] = byte;
+            if (at >= begin)
+                batch.out[at] = byte;
+        }
+    }
+}
+
+static __global__ void __launch_bounds__(GZIP_WINDOWS_THREADS) gzip_windows(decode_batch batch)
+{
+    DYNAMIC_SHARED(unsigned char, windows);
+    if (batch.verdict->refused != DECODE_NONE)
+        return;
+    const unsigned count = gzip_segment_count(batch);
+    unsigned char *window = windows, *next = windows + GZIP_WINDOW;
+    gzip_first_window(batch, window);
+    __syncthreads();
+    for (unsigned i = 0; i + 1 < count; i++) {
+        gzip_next_window(batch, window, next, static_cast<int>(gzip_segment_begin(batch, i, count)),
+                         static_cast<int>(gzip_segment_begin(batch, i + 1, count)));
+        unsigned char *const used = window;
+        window = next;
+        next = used;
+        __syncthreads();
+    }
+}
+
+// --- resolve ---
+
+// The stage resolve of gzip: turns symbols into bytes.
+//
+// Takes batch.gzip.symbols, and the windows, which are in batch.out; gives the rest of it.
+//
+// A CUDA block has a piece of the content, and the window of the segment around it in shared
+// memory. Its threads have some bytes in a row, at a multiple of their number, so that symbols are
+// loaded and bytes stored by whole words.
+
+constexpr unsigned GZIP_RESOLVE_THREADS = 512;
+constexpr unsigned GZIP_RESOLVE_PIECE = 1u << 16; // bytes; less than any segment but the last
+constexpr unsigned GZIP_RESOLVE_EACH = 8;         // bytes in a row
+
+// Returns as many CUDA blocks as there may be pieces; those that stay are enough.
+static inline unsigned gzip_resolve_grid(const struct decode_batch *batch, unsigned resident)
+{
+    const unsigned max = batch->room / GZIP_RESOLVE_PIECE + 1;
+    return max < resident ? max : resident;
+}
+
+// Some bytes of a segment.
+struct gzip_stretch {
+    unsigned begin, end;
+    unsigned written; // from here on they were written with the windows
+};
+
+// Loads the window before a segment. Returns where in `memory` it begins.
+static __device__ inline const unsigned char *
+gzip_load_window(const decode_batch &batch, unsigned segment, unsigned char *memory)
+{
+    const unsigned kept =
+        min(reinterpret_cast<const decode_carry *>(batch.in)->kept, unsigned{GZIP_WINDOW});
+    const unsigned char *const from =
+        batch.out + static_cast<int>(segment) - static_cast<int>(GZIP_WINDOW);
+    const unsigned shift = static_cast<unsigned>(reinterpret_cast<uintptr_t>(from) % 16);
+    if (segment == 0) { // what was not kept, nobody may have written
+        for (unsigned i = threadIdx.x; i < GZIP_WINDOW; i += GZIP_RESOLVE_THREADS)
+            memory[i] = i + kept >= GZIP_WINDOW ? from[i] : static_cast<unsigned char>(0);
+        return memory;
+    }
+    for (unsigned i = 16 * threadIdx.x; i < GZIP_WINDOW + shift; i += 16 * GZIP_RESOLVE_THREADS)
+        copy_16(memory + i, from - shift + i);
+    copies_end_group();
+    copies_wait<0>();
+    return memory + shift;
+}
+
+static __device__ __forceinline__ unsigned gzip_byte_of(unsigned symbol,
+                                                        const unsigned char *window)
+{
+    return symbol & GZIP_FROM_WINDOW ? window[symbol & (GZIP_WINDOW - 1)] : symbol;
+}
+
+// Returns the bytes of two symbols, in the lowest bits.
+static __device__ __forceinline__ unsigned gzip_two_bytes(unsigned symbols,
+                                                          const unsigned char *window)
+{
+    return gzip_byte_of(symbols & 0xffff, window) | gzip_byte_of(symbols >> 16, window) << 8;
+}
+
+// Writes bytes at, ..., at + GZIP_RESOLVE_EACH - 1 of the content, as far as they are of the
+// stretch.
+static __device__ inline void gzip_resolve_some(const decode_batch &batch, unsigned at,
+                                                const gzip_stretch &stretch,
+                                                const unsigned char *window)
+{
+    const unsigned end = min(stretch.end, stretch.written);
+    if (at >= stretch.begin && at + GZIP_RESOLVE_EACH <= end) {
+        const uint4 symbols = *reinterpret_cast<const uint4 *>(batch.gzip.symbols + at);
+        const uint2 bytes = {
+            gzip_two_bytes(symbols.x, window) | gzip_two_bytes(symbols.y, window) << 16,
+            gzip_two_bytes(symbols.z, window) | gzip_two_bytes(symbols.w, window) << 16};
+        *reinterpret_cast<uint2 *>(batch.out + at) = bytes;
+        return;
+    }
+    for (unsigned i = max(at, stretch.begin); i < min(at + GZIP_RESOLVE_EACH, end); i++)
+        batch.out[i] = static_cast<unsigned char>(gzip_byte_of(batch.gzip.symbols[i], window));
+}
+
+static __device__ inline void gzip_resolve_stretch(const decode_batch &batch, unsigned segment,
+                                                   const gzip_stretch &stretch,
+                                                   unsigned char *memory)
+{
+    constexpr unsigned each = GZIP_RESOLVE_EACH;
+    __syncthreads(); // whoever still uses the window before
+    const unsigned char *const window = gzip_load_window(batch, segment, memory);
+    __syncthreads();
+    UNROLL_BY(4)
+    for (unsigned at = stretch.begin / each * each + each * threadIdx.x; at < stretch.end;
+         at += each * GZIP_RESOLVE_THREADS)
+        gzip_resolve_some(batch, at, stretch, window);
+}
+
+static __global__ void __launch_bounds__(GZIP_RESOLVE_THREADS) gzip_resolve(decode_batch batch)
+{
+    __shared__ __align__(16) unsigned char memory[GZIP_WINDOW + 16];
+    if (batch.verdict->refused != DECODE_NONE)
+        return;
+    const unsigned count = gzip_segment_count(batch), content = batch.verdict->content;
+    const unsigned pieces = (content + GZIP_RESOLVE_PIECE - 1) / GZIP_RESOLVE_PIECE;
+    for (unsigned piece = blockIdx.x; piece < pieces; piece += gridDim.x) {
+        unsigned at = piece * GZIP_RESOLVE_PIECE;
+        const unsigned piece_end = min(at + GZIP_RESOLVE_PIECE, content);
+        // The segment around its first byte is that of this number, or the one before.
+        unsigned index = min(at / GZIP_SEGMENT, count - 1);
+        if (gzip_segment_begin(batch, index, count) > at)
+            index--;
+        while (at < piece_end) {
+            const unsigned segment = gzip_segment_begin(batch, index, count);
+            const unsigned next = gzip_segment_begin(batch, index + 1, count);
+            const gzip_stretch stretch = {at, min(piece_end, next),
+                                          index + 1 < count ? max(segment, next - GZIP_WINDOW)
+                                                            : content};
+            gzip_resolve_stretch(batch, segment, stretch, memory);
+            at = stretch.end;
+            index++;
+        }
+    }
+}
+
+#endif
