@@ -37,25 +37,16 @@ enum decode_format { DECODE_ZSTD, DECODE_GZIP, DECODE_FORMATS };
 /* Bytes after the last byte of a batch that may be read, but mean nothing. */
 #define DECODE_PADDING 16u
 
-/* The cause for which a block is refused. The GPU refuses all that libzstd refuses, and a few that
- * libzstd takes (doc/decoding.md). libzstd then decodes the frame again and has the last word. */
+/* The cause for which a block is refused. The GPU refuses all that libzstd or ISA-L refuse, and a
+ * little that they take (doc/decoding.md). They then decode the frame again and have the last word.
+ */
 enum decode_refusal {
     DECODE_TAKEN,
-    DECODE_BAD_BLOCK,     /* its type, or its size */
-    DECODE_BAD_LITERALS,  /* the header of its literals, or their sizes */
-    DECODE_BAD_HUFFMAN,   /* the description of a Huffman table, or none to be repeated */
-    DECODE_BAD_STREAM,    /* a stream of literals that does not end with its last bit */
-    DECODE_BAD_SEQUENCES, /* the header of its sequences, or a table of theirs */
-    DECODE_BAD_BITS,      /* the stream of its sequences */
-    DECODE_BAD_LENGTHS, /* more content than a block has room for, or literals that are not there */
-    DECODE_BAD_OFFSET,  /* from before the frame or its window, or 0 */
-    DECODE_BAD_CONTENT, /* the frame's content is not as long as it states */
-    DECODE_TOO_MANY,    /* of gzip: members or blocks that are better left to the cores, as one warp
-                         * would take them one after the other */
-    DECODE_NO_ROOM,     /* of gzip: memory is short, so fewer bytes may not be refused; of zstd, the
-                         * host knows that before */
-    DECODE_BAD_CHECKSUM /* all is well but the checksum of the content, or its length where only a
-                         * part of that is stated: some of it may have been counted */
+    DECODE_BAD,      /* corrupt, or a checksum that differs, or what only libzstd or ISA-L accept */
+    DECODE_TOO_MANY, /* of gzip: members or blocks that are better left to the cores, as one warp
+                      * would take them one after the other */
+    DECODE_NO_ROOM   /* of gzip: memory is short, so fewer bytes may not be refused; of zstd, the
+                      * host knows that before */
 };
 
 enum decode_block_type { DECODE_RAW, DECODE_RLE, DECODE_COMPRESSED };

@@ -142,7 +142,7 @@ __global__ void __launch_bounds__(DECODE_PLACE_THREADS) decode_place(decode_batc
                 min(within, static_cast<unsigned long long>(ZSTD_WINDOW_MAX)));
             const bool is_last = index == frame.first + frame.blocks - 1;
             if (is_taken && is_last && place_misstated(frame, within + own.content))
-                outcome->refusal = DECODE_BAD_CONTENT;
+                outcome->refusal = DECODE_BAD;
             if (outcome->refusal != DECODE_TAKEN)
                 atomicMin(&refused, index);
         }

@@ -354,7 +354,7 @@ static __device__ inline decode_tile tile_of(const decode_batch &batch, unsigned
 // By one thread: refuses a zstd block that has a bad offset.
 static __device__ inline void tile_refuse(const decode_batch &batch, unsigned index)
 {
-    store_relaxed(&batch.outcome[index].refusal, DECODE_BAD_OFFSET);
+    store_relaxed(&batch.outcome[index].refusal, DECODE_BAD);
     atomicMin(&batch.verdict->refused, index);
 }
 

@@ -259,7 +259,7 @@ class decoder
                     fail("a block of another frame", kind_, block);
                 batch_.outcome[block].content_at = static_cast<uint32_t>(content.size() - before);
                 if (!follow(block)) {
-                    result_.refusal = DECODE_BAD_OFFSET;
+                    result_.refusal = DECODE_BAD;
                     return false;
                 }
             }

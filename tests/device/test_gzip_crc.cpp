@@ -130,7 +130,7 @@ class batch
         if (verdict_.refused == DECODE_NONE)
             hand_on();
         else
-            expect(outcomes_.at(verdict_.refused).refusal == DECODE_BAD_CHECKSUM, "why", 0);
+            expect(outcomes_.at(verdict_.refused).refusal == DECODE_BAD, "why", 0);
         return verdict_.refused;
     }
 
@@ -310,9 +310,9 @@ void refused()
     parts[1].is_chained = true;
     emulate_launch(1, GZIP_ORDER_THREADS, 0, [=] { gzip_order(batch); });
     expect(outcome.content == 5 && outcome.refusal == DECODE_TAKEN, "a part that is not taken", 0);
-    counters.refusal = DECODE_BAD_BLOCK;
+    counters.refusal = DECODE_BAD;
     emulate_launch(1, GZIP_ORDER_THREADS, 0, [=] { gzip_order(batch); });
-    expect(outcome.content == 0 && outcome.refusal == DECODE_BAD_BLOCK, "a refused batch", 0);
+    expect(outcome.content == 0 && outcome.refusal == DECODE_BAD, "a refused batch", 0);
 }
 
 // A member of more than 4 GiB, which begins with zeros: these alone leave a CRC of 0 in the carry.

@@ -787,7 +787,7 @@ void check_bad_offsets()
         }
         for (unsigned i = random_below(3); i > 0; i--)
             maker.any_block(std::min(random_below(3000), maker.made.frames.back().window));
-        check_refused(maker.made, bad, DECODE_BAD_OFFSET);
+        check_refused(maker.made, bad, DECODE_BAD);
     }
 }
 
@@ -810,13 +810,13 @@ void check_other_refusals()
         const std::vector<position> positions = positions_of(stream);
         const size_t index = random_below(static_cast<unsigned>(blocks));
         const position at = positions[index];
-        stream.frames[at.frame].blocks[at.block].refusal = DECODE_BAD_BITS;
+        stream.frames[at.frame].blocks[at.block].refusal = DECODE_BAD;
         stream.frames[at.frame].blocks[at.block].content = static_cast<uint32_t>(random_word());
-        check_refused(stream, index, DECODE_BAD_BITS);
+        check_refused(stream, index, DECODE_BAD);
         stream = maker.made;
         const size_t frame = random_below(4);
         stream.frames[frame].stated++;
-        check_refused(stream, ends[frame] - 1, DECODE_BAD_CONTENT);
+        check_refused(stream, ends[frame] - 1, DECODE_BAD);
     }
 }
 
@@ -837,7 +837,7 @@ void check_too_much()
         due = std::min(due, frame.blocks.size() - 1); // or it is too little
         const bool is_right = frame.stated == maker.made.content.size();
         const result is = run(maker.made, random_shape()).all([] { return size_t{1}; });
-        if (!is_right && (is.refused != due || is.refusal != DECODE_BAD_CONTENT))
+        if (!is_right && (is.refused != due || is.refusal != DECODE_BAD))
             fail("too much is not refused there", is.refused, due);
     }
 }

@@ -285,7 +285,7 @@ enum decode_refusal execute_block(const decode_batch &batch, uint32_t index, exe
         for (uint32_t k = 0; k < length; k++)
             to.content.push_back(literals[step * used++]);
         if (offset == 0 || offset > to.content.size() || offset > frame.window)
-            return DECODE_BAD_OFFSET;
+            return DECODE_BAD;
         for (uint32_t k = length; k < size; k++)
             to.content.push_back(to.content[to.content.size() - offset]);
     }
@@ -313,7 +313,7 @@ enum decode_refusal execute_frame(const decode_batch &batch, const decode_frame 
     whole.insert(whole.end(), to.content.begin(), to.content.end());
     return frame.content == DECODE_CONTENT_UNKNOWN || frame.content == to.content.size()
                ? DECODE_TAKEN
-               : DECODE_BAD_CONTENT;
+               : DECODE_BAD;
 }
 
 void forget_tables(decode_carry &carry)
@@ -355,7 +355,7 @@ std::vector<zstd_decoding> zstd_decode_together(const std::vector<byte_vector> &
     for (size_t i = 0; i < inputs.size(); i++) {
         walked found;
         if (!walk(inputs[i], found)) {
-            decodings[i].refusal = DECODE_BAD_BLOCK;
+            decodings[i].refusal = DECODE_BAD;
             continue;
         }
         for (decode_frame &frame : found.frames) {
@@ -392,7 +392,7 @@ zstd_decoding zstd_decode_in_batches(const byte_vector &input, size_t blocks)
     decode_carry carry;
     forget_tables(carry);
     if (!walk(input, found))
-        decoding.refusal = DECODE_BAD_BLOCK;
+        decoding.refusal = DECODE_BAD;
     for (size_t frame = 0, first = 0; first < found.blocks.size() && !decoding.refusal;) {
         const size_t end = std::min(first + blocks, found.blocks.size());
         const byte_vector bytes(input.begin() + found.blocks[first].at,

@@ -12,7 +12,7 @@
 using byte_vector = std::vector<unsigned char>;
 
 // What an input decodes to. A refusal may be a stage's, or of what comes after these stages, or be
-// found while the batch is laid out: then it is DECODE_BAD_BLOCK.
+// found while the batch is laid out: then it is DECODE_BAD.
 struct zstd_decoding {
     enum decode_refusal refusal = DECODE_TAKEN;
     byte_vector content; // if nothing is refused

@@ -166,7 +166,7 @@ static __device__ inline gzip_chaining gzip_chain_begin(const decode_batch &batc
     chain.before = carry.before;
     chain.parts = gzip_candidate_count(batch.gzip);
     if (chain.state == GZIP_REFUSED)
-        gzip_chain_refuse(chain, DECODE_BAD_BLOCK);
+        gzip_chain_refuse(chain, DECODE_BAD);
     return chain;
 }
 
@@ -231,7 +231,7 @@ static __device__ inline void gzip_chain_stop(gzip_chaining &chain, unsigned sto
     } else if (stop == GZIP_STOP_MANY) {
         gzip_chain_refuse(chain, DECODE_TOO_MANY);
     } else {
-        gzip_chain_refuse(chain, DECODE_BAD_BLOCK);
+        gzip_chain_refuse(chain, DECODE_BAD);
     }
 }
 
@@ -363,13 +363,13 @@ static __device__ inline void gzip_chain_between(const decode_batch &batch, gzip
         chain.state = GZIP_ZEROS;
         chain.position.bit = 8 * end;
         if (end == begin)
-            gzip_chain_refuse(chain, DECODE_BAD_BLOCK);
+            gzip_chain_refuse(chain, DECODE_BAD);
         return;
     }
     const gzip_read read = gzip_read_member(input, begin, &end);
     chain.is_over = read != GZIP_READ;
     if (read == GZIP_WRONG)
-        gzip_chain_refuse(chain, DECODE_BAD_BLOCK);
+        gzip_chain_refuse(chain, DECODE_BAD);
     if (chain.is_over)
         return;
     chain.position = {8 * end, GZIP_AT_BLOCK, 0, 0, 0};
@@ -405,7 +405,7 @@ static __device__ inline void gzip_chain_end(const decode_batch &batch, gzip_cha
     const bool in_member = gzip_chain_in_member(chain);
     const bool is_left = in_member || chain.position.bit < 8 * size;
     if (batch.gzip.is_end ? is_left : chain.position.bit + 8 * GZIP_MARGIN < 8 * size)
-        return gzip_chain_refuse(chain, DECODE_BAD_BLOCK);
+        return gzip_chain_refuse(chain, DECODE_BAD);
     if (!in_member && chain.frames > 0)
         return;
     if (!in_member)

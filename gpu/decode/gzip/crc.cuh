@@ -247,7 +247,7 @@ static __global__ void __launch_bounds__(GZIP_VERIFY_THREADS) gzip_verify(decode
         if (threadIdx.x % 32 == 0 && !frame.ends)
             next->crc = whole.crc;
         if (threadIdx.x % 32 == 0 && !is_good) {
-            batch.outcome[last].refusal = DECODE_BAD_CHECKSUM;
+            batch.outcome[last].refusal = DECODE_BAD;
             atomicMin(&batch.verdict->refused, last);
         }
     }

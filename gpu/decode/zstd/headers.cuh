@@ -66,7 +66,7 @@ static __device__ decode_refusal parse_plain_literals(parse_cursor &cursor, deco
                                    : header >> 4 & 0xfffff;
     const uint32_t bytes = raw ? heading.literals : 1;
     if (size > parse_left(cursor) || bytes > parse_left(cursor) - size)
-        return DECODE_BAD_LITERALS;
+        return DECODE_BAD;
     heading.literals_at = cursor.at + size;
     cursor.at += size + bytes;
     return DECODE_TAKEN;
@@ -82,7 +82,7 @@ static __device__ decode_refusal parse_tree(parse_cursor &cursor, decode_heading
         const uint32_t first = size > 0 ? byte_at(cursor.in, cursor.at) : 0;
         tree = 1 + (first < huffman_direct ? first : (first - huffman_direct + 2) / 2);
         if (tree > size)
-            return DECODE_BAD_HUFFMAN;
+            return DECODE_BAD;
         heading.tables[ZSTD_HUFFMAN] = parse_source(ZSTD_CODED, cursor.at, tree);
         heading.defines |= 1u << ZSTD_HUFFMAN;
     } else
@@ -92,14 +92,14 @@ static __device__ decode_refusal parse_tree(parse_cursor &cursor, decode_heading
     cursor.at += size;
     // Every stream has a byte at least.
     const uint32_t min = heading.streams == 1 ? 1 : parse_four_sizes + 4;
-    return heading.literals_size >= min ? DECODE_TAKEN : DECODE_BAD_STREAM;
+    return heading.literals_size >= min ? DECODE_TAKEN : DECODE_BAD;
 }
 
 static __device__ decode_refusal parse_packed_literals(parse_cursor &cursor,
                                                        decode_heading &heading, bool treeless)
 {
     if (parse_left(cursor) < parse_packed_min)
-        return DECODE_BAD_LITERALS;
+        return DECODE_BAD;
     const uint64_t header = static_cast<uint64_t>(byte_at(cursor.in, cursor.at + 4)) << 32 |
                             bytes_at(cursor.in, cursor.at);
     const uint32_t format = header >> 2 & 3;
@@ -111,7 +111,7 @@ static __device__ decode_refusal parse_packed_literals(parse_cursor &cursor,
     cursor.at += format == 3 ? 5 : format == 2 ? 4 : 3;
     if (size > parse_left(cursor) ||
         (heading.streams == 4 && heading.literals < parse_four_streams_min))
-        return DECODE_BAD_LITERALS;
+        return DECODE_BAD;
     return parse_tree(cursor, heading, size, treeless);
 }
 
@@ -123,7 +123,7 @@ static __device__ decode_refusal parse_literals_section(parse_cursor &cursor,
         type == PARSE_RAW || type == PARSE_RLE
             ? parse_plain_literals(cursor, heading, type == PARSE_RAW)
             : parse_packed_literals(cursor, heading, type == PARSE_TREELESS);
-    return refusal == DECODE_TAKEN && heading.literals > room ? DECODE_BAD_LITERALS : refusal;
+    return refusal == DECODE_TAKEN && heading.literals > room ? DECODE_BAD : refusal;
 }
 
 // Reads how many sequences there are; false if the bytes end before.
@@ -169,20 +169,20 @@ static __device__ decode_refusal parse_sequences_section(parse_cursor &cursor,
                                                          decode_heading &heading, uint32_t room)
 {
     if (!parse_sequence_count(cursor, &heading.sequences))
-        return DECODE_BAD_SEQUENCES;
+        return DECODE_BAD;
     heading.bits_at = cursor.end;
     if (heading.sequences == 0)
-        return cursor.at == cursor.end ? DECODE_TAKEN : DECODE_BAD_SEQUENCES;
+        return cursor.at == cursor.end ? DECODE_TAKEN : DECODE_BAD;
     if (parse_left(cursor) == 0)
-        return DECODE_BAD_SEQUENCES;
+        return DECODE_BAD;
     const uint32_t modes = byte_at(cursor.in, cursor.at++);
     if ((modes & 3) != 0)
-        return DECODE_BAD_SEQUENCES;
+        return DECODE_BAD;
     for (uint32_t table = ZSTD_LITERAL_LENGTHS; table <= ZSTD_MATCH_LENGTHS; table++)
         if (!parse_table(cursor, heading, table, modes >> (6 - 2 * table) & 3))
-            return DECODE_BAD_SEQUENCES;
+            return DECODE_BAD;
     heading.bits_at = cursor.at;
-    return heading.sequences <= room / DECODE_MATCH_MIN ? DECODE_TAKEN : DECODE_BAD_LENGTHS;
+    return heading.sequences <= room / DECODE_MATCH_MIN ? DECODE_TAKEN : DECODE_BAD;
 }
 
 static __device__ decode_refusal parse_compressed(const decode_batch &batch,
@@ -191,7 +191,7 @@ static __device__ decode_refusal parse_compressed(const decode_batch &batch,
 {
     parse_cursor cursor = {batch.in, block.at, block.at + block.size};
     if (block.size < 2 || block.size > DECODE_BLOCK_CONTENT)
-        return DECODE_BAD_BLOCK;
+        return DECODE_BAD;
     const decode_refusal refusal = parse_literals_section(cursor, heading, block.room);
     return refusal != DECODE_TAKEN ? refusal : parse_sequences_section(cursor, heading, block.room);
 }
@@ -202,7 +202,7 @@ static __device__ decode_refusal parse_block(const decode_batch &batch, const de
 {
     if (block.room > DECODE_BLOCK_CONTENT || block.at > batch.in_size ||
         block.size > batch.in_size - block.at)
-        return DECODE_BAD_BLOCK;
+        return DECODE_BAD;
     if (block.type == DECODE_COMPRESSED)
         return parse_compressed(batch, block, heading);
     const bool raw = block.type == DECODE_RAW;
@@ -210,9 +210,8 @@ static __device__ decode_refusal parse_block(const decode_batch &batch, const de
     heading.literals = block.room;
     heading.literals_at = block.at;
     heading.bits_at = block.at + block.size;
-    return (raw || block.type == DECODE_RLE) && block.size == (raw ? block.room : 1)
-               ? DECODE_TAKEN
-               : DECODE_BAD_BLOCK;
+    return (raw || block.type == DECODE_RLE) && block.size == (raw ? block.room : 1) ? DECODE_TAKEN
+                                                                                     : DECODE_BAD;
 }
 
 static __device__ void parse_clear(decode_heading &heading)
@@ -334,8 +333,7 @@ static __device__ void repeat_offsets_of_block(const decode_batch &batch, uint32
     for (uint32_t table = 0; table < ZSTD_TABLES; table++)
         if (batch.heading[index].tables[table].mode == ZSTD_REPEATED &&
             !repeat_offsets_find(batch, frame, index, table, last[table]))
-            batch.outcome[index].refusal =
-                table == ZSTD_HUFFMAN ? DECODE_BAD_HUFFMAN : DECODE_BAD_SEQUENCES;
+            batch.outcome[index].refusal = DECODE_BAD;
 }
 
 static __global__ void __launch_bounds__(repeat_offsets_threads)

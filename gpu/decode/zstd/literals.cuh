@@ -346,7 +346,7 @@ static __global__ void __launch_bounds__(literals_threads) zstd_literals(decode_
     }
     good = literals_all(good);
     if (packed && lane == 0 && !good)
-        batch.outcome[index].refusal = has_table ? DECODE_BAD_STREAM : DECODE_BAD_HUFFMAN;
+        batch.outcome[index].refusal = DECODE_BAD;
 }
 
 static inline unsigned literals_grid(const struct decode_batch *batch, unsigned)

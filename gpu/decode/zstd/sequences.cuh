@@ -327,7 +327,7 @@ static __device__ void walk_block(const decode_batch &batch, uint32_t index, wal
     backward stream;
     if (!backward_open(stream, batch.in, bits) ||
         !walk_stream(work, stream, heading.sequences, batch.sequences + block.sequences_at))
-        batch.outcome[index].refusal = DECODE_BAD_BITS;
+        batch.outcome[index].refusal = DECODE_BAD;
 }
 
 static __global__ void __launch_bounds__(walk_threads) zstd_walk_states(decode_batch batch)
@@ -346,7 +346,7 @@ static __global__ void __launch_bounds__(walk_threads) zstd_walk_states(decode_b
     if (!taken || lane != 0)
         return;
     if (failed >> threadIdx.x % 32 & ((1u << walk_tables) - 1))
-        batch.outcome[index].refusal = DECODE_BAD_SEQUENCES;
+        batch.outcome[index].refusal = DECODE_BAD;
     else
         walk_block(batch, index, work);
 }
@@ -490,9 +490,8 @@ static __device__ decode_refusal sequences_some(const decode_heading &heading, u
     const bool is_too_long = sum.content > room || sum.literals > heading.literals;
     const unsigned bad_offsets = __ballot_sync(0xffffffffu, is_bad_offset);
     const unsigned too_long = __ballot_sync(0xffffffffu, is_too_long);
-    const unsigned bad = bad_offsets | too_long, first_bad = bad & (0u - bad);
-    if (bad)
-        return bad_offsets & first_bad ? DECODE_BAD_OFFSET : DECODE_BAD_LENGTHS;
+    if (bad_offsets | too_long)
+        return DECODE_BAD;
     if (is_there)
         out[lane] = sequences_pack(sum.content - own.literals - own.match,
                                    sum.literals - own.literals, offset);
@@ -519,7 +518,7 @@ static __device__ void sequences_of_block(const decode_batch &batch, uint32_t in
         out[heading.sequences] = sequences_pack(sum.content, sum.literals, 0);
     const uint32_t content = sum.content + heading.literals - sum.literals;
     if (refusal == DECODE_TAKEN && content > block.room)
-        refusal = DECODE_BAD_LENGTHS;
+        refusal = DECODE_BAD;
     decode_outcome *const outcome = &batch.outcome[index];
     if (refusal != DECODE_TAKEN)
         outcome->refusal = refusal;
