@@ -78,7 +78,7 @@ static __device__ inline void keep_window(unsigned char *to, const unsigned char
         to[size - 4 + thread] = from[size - 4 + thread];
 }
 
-__global__ void __launch_bounds__(DECODE_KEEP_THREADS) decode_keep(decode_batch batch)
+static __global__ void __launch_bounds__(DECODE_KEEP_THREADS) decode_keep(decode_batch batch)
 {
     const unsigned refused = batch.verdict->refused;
     const decode_frame frame = batch.frame[decode_frame_count(&batch) - 1];

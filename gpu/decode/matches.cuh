@@ -101,7 +101,7 @@ static __device__ inline bool place_misstated(const decode_frame &frame, unsigne
     return frame.ends ? content != frame.content : content > frame.content;
 }
 
-__global__ void __launch_bounds__(DECODE_PLACE_THREADS) decode_place(decode_batch batch)
+static __global__ void __launch_bounds__(DECODE_PLACE_THREADS) decode_place(decode_batch batch)
 {
     __shared__ place_sum warps[32];
     __shared__ unsigned refused;
@@ -195,7 +195,7 @@ static inline unsigned link_grid(const struct decode_batch *batch, unsigned)
 // Links the tiles of all zstd blocks, decode_link_tiles(Tile) of each, each by a CUDA block. Three
 // of 512 threads leave each thread 40 registers.
 template <unsigned Tile, unsigned Threads, unsigned Each>
-__global__ void __launch_bounds__(Threads, DECODE_LINK_RESIDENT / Threads)
+static __global__ void __launch_bounds__(Threads, DECODE_LINK_RESIDENT / Threads)
     decode_link(decode_batch batch)
 {
     static_assert(DECODE_BLOCK_CONTENT % Tile == 0 && Tile % 32 == 0 && Threads % 32 == 0,
@@ -280,7 +280,7 @@ static __device__ inline void follow_some(const decode_batch &batch, unsigned at
         batch.out[at + 32 * i] = static_cast<unsigned char>(links[i]);
 }
 
-__global__ void __launch_bounds__(DECODE_FOLLOW_THREADS) decode_follow(decode_batch batch)
+static __global__ void __launch_bounds__(DECODE_FOLLOW_THREADS) decode_follow(decode_batch batch)
 {
     if (batch.verdict->refused != DECODE_NONE)
         return;
@@ -347,7 +347,7 @@ static __device__ inline bool copy_block(const decode_batch &batch, decode_tile 
 
 // Copies the frames, each by a CUDA block. Four of 256 threads leave each thread 64 registers.
 template <unsigned Tile, unsigned Threads, unsigned Each>
-__global__ void __launch_bounds__(Threads, 1024 / Threads) decode_copy(decode_batch batch)
+static __global__ void __launch_bounds__(Threads, 1024 / Threads) decode_copy(decode_batch batch)
 {
     static_assert(DECODE_BLOCK_CONTENT % Tile == 0 && Tile % 32 == 0 && Threads % 32 == 0,
                   "tiles fill a block");

@@ -6,6 +6,7 @@
 
 #include "gpu/decode/keep.cuh"
 #include "gpu/decode/matches.cuh"
+#include "gpu/decode/zstd/headers.cuh"
 
 #include "tests/helpers/naive_zstd.h"
 #include "tests/helpers/zstd_frames.h"

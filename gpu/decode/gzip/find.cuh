@@ -302,7 +302,7 @@ static __device__ inline void find_queue(const gzip_input &input, const unsigned
 }
 
 // Finds the candidates of a piece. Four CUDA blocks are to be there at a time.
-__global__ void __launch_bounds__(GZIP_FIND_THREADS, 4) gzip_find(decode_batch batch)
+static __global__ void __launch_bounds__(GZIP_FIND_THREADS, 4) gzip_find(decode_batch batch)
 {
     __shared__ unsigned char table[1 << 12];
     __shared__ unsigned char symbols[GZIP_FIND_THREADS][20];
@@ -337,7 +337,7 @@ static inline unsigned gzip_sort_grid(const struct decode_batch *, unsigned)
     return 1;
 }
 
-__global__ void __launch_bounds__(GZIP_SORT_THREADS) gzip_sort(decode_batch batch)
+static __global__ void __launch_bounds__(GZIP_SORT_THREADS) gzip_sort(decode_batch batch)
 {
     __shared__ unsigned bits[GZIP_CANDIDATES_MAX];
     const gzip_batch &gzip = batch.gzip;
