@@ -202,10 +202,7 @@ static struct task task_of(struct bench *bench, const char *name,
 {
     struct task task = {name, {}, {}, {}, 0};
     build(&task.spec);
-    const unsigned capability =
-        static_cast<unsigned>(10 * bench->properties.major + bench->properties.minor);
-    task.how = launch_with(tuning_for(STRATEGY_characters, capability), &task.spec,
-                           {static_cast<unsigned>(bench->properties.sharedMemPerBlockOptin), 0});
+    task.how = launch_with(STRATEGY_characters, &task.spec, limits_of(bench->properties, 0));
     task.args.map = sample_map_of(&task.spec);
     task.args.counts = bench->counts;
     task.args.shape = task.how.shape;

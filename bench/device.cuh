@@ -20,31 +20,37 @@ static void check(cudaError_t code, const char *doing)
     std::exit(1);
 }
 
+// The limits of a device, for launches of up to `chunk` bytes.
+static struct launch_limits limits_of(const cudaDeviceProp &properties, size_t chunk)
+{
+    return {static_cast<unsigned>(properties.sharedMemPerBlockOptin), chunk,
+            properties.major >= 9 ? cluster_max : 0};
+}
+
 // The most blocks of a kernel that the multiprocessors can hold at a time.
-static unsigned resident_of(counting_kernel counts, unsigned block, size_t shared,
+static unsigned resident_of(counting_kernel kernel, unsigned block, unsigned cluster, size_t shared,
                             int multiprocessors)
 {
-    int fit = 0;
-    const void *kernel = reinterpret_cast<const void *>(counts);
-    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+    unsigned resident = 0;
+    check(cudaFuncSetAttribute(reinterpret_cast<const void *>(kernel),
+                               cudaFuncAttributeMaxDynamicSharedMemorySize,
                                static_cast<int>(shared)),
           "shared memory");
-    check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&fit, kernel, static_cast<int>(block),
-                                                        shared),
+    check(launch_find_resident(kernel, block, cluster, shared, multiprocessors, &resident),
           "occupancy");
-    return static_cast<unsigned>(fit * multiprocessors);
+    return resident;
 }
 
 static unsigned resident_blocks(const struct launch &how, int multiprocessors)
 {
-    return resident_of(how.kernel, how.block, how.shared, multiprocessors);
+    return resident_of(how.kernel, how.block, how.cluster, how.shared, multiprocessors);
 }
 
 // And of its second kernel; 0 if it has none.
 static unsigned second_blocks(const struct launch &how, int multiprocessors)
 {
     return how.second
-               ? resident_of(how.second, how.second_block, how.second_shared, multiprocessors)
+               ? resident_of(how.second, how.second_block, 0, how.second_shared, multiprocessors)
                : 0;
 }
 
@@ -58,11 +64,9 @@ static void enqueue(const struct launch &how, unsigned resident, unsigned second
             check(cudaMemsetAsync(words, 0, number * sizeof *words, 0), "zero");
             return true;
         },
-        [](counting_kernel kernel, unsigned grid, unsigned block, size_t shared,
-           struct count_args given) {
-            void *params[] = {&given};
-            check(cudaLaunchKernel(reinterpret_cast<const void *>(kernel), dim3(grid), dim3(block),
-                                   params, shared, 0),
+        [&how](counting_kernel kernel, unsigned grid, unsigned block, size_t shared,
+               struct count_args given) {
+            check(launch_kernel(kernel, grid, block, how.cluster, shared, given, nullptr),
                   "launch");
             return true;
         });

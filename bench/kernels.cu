@@ -44,8 +44,7 @@ struct timing {
 struct bench {
     struct options options;
     int multiprocessors;
-    unsigned capability; // 10 * major + minor
-    unsigned shared_max; // bytes a block
+    struct launch_limits limits;
     unsigned char *data;
     size_t capacity;
     unsigned long long *counts; // 256
@@ -236,7 +235,7 @@ static struct contender ours(struct bench *bench, enum strategy_id strategy,
                              const struct histogram_spec *histogram, unsigned block = 0,
                              unsigned coarsening = 0)
 {
-    struct tuning tuning = *tuning_for(strategy, bench->capability);
+    struct tuning tuning = strategies[strategy].tuning;
     struct contender c;
     c.name = strategies[strategy].name;
     if (block || coarsening)
@@ -246,7 +245,7 @@ static struct contender ours(struct bench *bench, enum strategy_id strategy,
         tuning.block = block;
     if (coarsening)
         tuning.coarsening = coarsening;
-    c.how = launch_with(&tuning, histogram, {bench->shared_max, 0});
+    c.how = launch_with(strategy, histogram, bench->limits, tuning);
     c.args.map = sample_map_of(histogram);
     c.args.shape = c.how.shape;
     c.args.counts = bench->counts;
@@ -262,12 +261,14 @@ static struct contender ours(struct bench *bench, enum strategy_id strategy,
 static bool can_run(const struct bench *bench, enum strategy_id strategy,
                     const struct histogram_spec *histogram, unsigned block, unsigned coarsening)
 {
-    const struct tuning *tuning = tuning_for(strategy, bench->capability);
-    const struct launch how = launch_with(tuning, histogram, {bench->shared_max, 0});
+    const struct launch how = launch_with(strategy, histogram, bench->limits);
+    struct error error;
+    if (!launch_fits(&how, bench->limits, &error))
+        return false;
     cudaFuncAttributes attributes;
     check(cudaFuncGetAttributes(&attributes, reinterpret_cast<const void *>(how.kernel)), "kernel");
     return block % 32 == 0 && block <= static_cast<unsigned>(attributes.maxThreadsPerBlock) &&
-           (!coarsening || tuning->coarsening > 1);
+           (!coarsening || how.coarsening > 1);
 }
 
 // Measures a strategy with every block size and coarsening factor that was requested.
@@ -406,8 +407,7 @@ static void open_bench(struct bench *bench)
     cudaDeviceProp properties;
     check(cudaGetDeviceProperties(&properties, 0), "no GPU");
     bench->multiprocessors = properties.multiProcessorCount;
-    bench->capability = static_cast<unsigned>(10 * properties.major + properties.minor);
-    bench->shared_max = static_cast<unsigned>(properties.sharedMemPerBlockOptin);
+    bench->limits = limits_of(properties, 0);
     // Small data are read from different places in 1 GiB.
     bench->capacity = std::max(bench->options.size, (size_t)1 << 30);
     bench->capacity = std::max(bench->capacity, bench->options.largest);

@@ -160,10 +160,7 @@ static struct task task_of(struct bench *bench, const char *name, const struct b
 {
     struct task task = {name, {}, {}, {}, 0};
     histogram_spec_numbers(&task.spec, binning);
-    const unsigned capability =
-        static_cast<unsigned>(10 * bench->properties.major + bench->properties.minor);
-    task.how = launch_with(tuning_for(STRATEGY_numbers, capability), &task.spec,
-                           {static_cast<unsigned>(bench->properties.sharedMemPerBlockOptin), 0});
+    task.how = launch_with(STRATEGY_numbers, &task.spec, limits_of(bench->properties, 0));
     task.args.map = sample_map_of(&task.spec);
     task.args.map.rows.table = table_of(&task.spec);
     task.args.counts = bench->counts;

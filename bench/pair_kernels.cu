@@ -121,10 +121,7 @@ static struct task task_of(const struct bench *bench, const char *name, bool is_
 {
     struct task task = {name, {}, {}, {}, 0};
     histogram_spec_pairs(&task.spec, is_aligned);
-    const unsigned capability =
-        static_cast<unsigned>(10 * bench->properties.major + bench->properties.minor);
-    task.how = launch_with(tuning_for(STRATEGY_pairs, capability), &task.spec,
-                           {static_cast<unsigned>(bench->properties.sharedMemPerBlockOptin), 0});
+    task.how = launch_with(STRATEGY_pairs, &task.spec, limits_of(bench->properties, 0));
     task.args.map = sample_map_of(&task.spec);
     task.args.shape = task.how.shape;
     task.args.data = bench->data;

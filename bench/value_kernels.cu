@@ -246,16 +246,16 @@ static std::vector<uint64_t> result(struct bench *bench, const struct contender 
 static struct contender ours(struct bench *bench, enum strategy_id strategy,
                              const struct histogram_spec *histogram, const void *table)
 {
-    const unsigned max = static_cast<unsigned>(bench->properties.sharedMemPerBlockOptin);
-    struct tuning tuning = *tuning_for(
-        strategy, static_cast<unsigned>(10 * bench->properties.major + bench->properties.minor));
+    const struct launch_limits limits = limits_of(
+        bench->properties, bench->options.chunk ? bench->options.chunk : bench->options.size);
+    struct tuning tuning = strategies[strategy].tuning;
+    struct error error;
     struct contender c;
     c.name = strategies[strategy].name;
     if (strategy == STRATEGY_lanes && bench->options.block)
         tuning.block = bench->options.block;
-    c.how = launch_with(&tuning, histogram,
-                        {max, bench->options.chunk ? bench->options.chunk : bench->options.size});
-    if (!launch_fits(&c.how, max)) {
+    c.how = launch_with(strategy, histogram, limits, tuning);
+    if (!launch_fits(&c.how, limits, &error)) {
         c.how.kernel = nullptr;
         return c;
     }

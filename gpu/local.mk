@@ -3,11 +3,8 @@
 
 # What the device needs to know of a histogram, and of the GPU that was asked for.
 gpu_plan_sources = \
-	gpu/count/group_map.c gpu/count/group_map.h \
-	gpu/count/line_field.h \
-	gpu/count/row_map.c gpu/count/row_map.h \
-	gpu/count/strategy.c gpu/count/strategy.h gpu/count/strategies.def \
-	gpu/engine/cuda_devices.c gpu/engine/cuda_devices.h
+	gpu/count/group_map.c gpu/count/group_map.h gpu/count/line_field.h gpu/count/row_map.c gpu/count/row_map.h \
+	gpu/count/strategy.c gpu/count/strategy.h gpu/engine/cuda_devices.c gpu/engine/cuda_devices.h
 
 gpu_engine_sources = \
 	gpu/decode/decoder.h \
@@ -39,14 +36,14 @@ kernel_headers = \
 	gpu/count/counting.cuh gpu/count/fields.cuh gpu/count/lanes.cuh gpu/count/lanes_values.cuh gpu/count/launch.h \
 	gpu/count/matched.cuh gpu/count/numbers.cuh gpu/count/packed.cuh gpu/count/pairs.cuh gpu/count/parse_field.cuh \
 	gpu/count/parse_number.cuh gpu/count/partitioned.cuh gpu/count/row_pages.cuh gpu/count/rows.cuh \
-	gpu/count/runs.cuh gpu/count/text_span.cuh gpu/count/textbook/aggregated.cuh gpu/count/textbook/contiguous.cuh \
-	gpu/count/textbook/interleaved.cuh gpu/count/textbook/naive.cuh gpu/count/textbook/privatized.cuh \
-	gpu/count/textbook/shared.cuh gpu/count/textbook/vectorized.cuh gpu/count/tuning.h gpu/count/value_rows.cuh \
-	gpu/decode/gzip/chain.cuh gpu/decode/gzip/codes.cuh gpu/decode/gzip/content.cuh gpu/decode/gzip/crc.cuh \
-	gpu/decode/gzip/find.cuh gpu/decode/gzip/parse.cuh gpu/decode/keep.cuh gpu/decode/matches.cuh \
-	gpu/decode/pipeline.cuh gpu/decode/stages.h gpu/decode/tile.cuh gpu/decode/zstd/headers.cuh \
-	gpu/decode/zstd/literals.cuh gpu/decode/zstd/sequences.cuh gpu/decode/zstd/tables.cuh \
-	gpu/engine/device_internal.cuh gpu/ptx.cuh
+	gpu/count/runs.cuh gpu/count/text_span.cuh gpu/count/textbook/aggregated.cuh gpu/count/textbook/clusters.cuh \
+	gpu/count/textbook/contiguous.cuh gpu/count/textbook/interleaved.cuh gpu/count/textbook/naive.cuh \
+	gpu/count/textbook/privatized.cuh gpu/count/textbook/shared.cuh gpu/count/textbook/vectorized.cuh \
+	gpu/count/value_rows.cuh gpu/decode/gzip/chain.cuh gpu/decode/gzip/codes.cuh gpu/decode/gzip/content.cuh \
+	gpu/decode/gzip/crc.cuh gpu/decode/gzip/find.cuh gpu/decode/gzip/parse.cuh gpu/decode/keep.cuh \
+	gpu/decode/matches.cuh gpu/decode/pipeline.cuh gpu/decode/stages.h gpu/decode/tile.cuh \
+	gpu/decode/zstd/headers.cuh gpu/decode/zstd/literals.cuh gpu/decode/zstd/sequences.cuh \
+	gpu/decode/zstd/tables.cuh gpu/engine/device_internal.cuh gpu/ptx.cuh
 
 if HAVE_CUDA
 device = gpu/engine/device.o gpu/count/kernel_table.o $(decode_objects)

@@ -20,7 +20,7 @@ nodist_zshcompletion_DATA = completions/_gpuhisto
 nodist_fishcompletion_DATA = completions/gpuhisto.fish
 completions = $(nodist_bashcompletion_DATA) $(nodist_zshcompletion_DATA) $(nodist_fishcompletion_DATA)
 make_completions = $(MKDIR_P) completions; $(SHELL) $(srcdir)/src/cli/make_completions
-completions_of = src/cli/make_completions src/cli/options.def src/report/formats.def gpu/count/strategies.def
+completions_of = src/cli/make_completions src/cli/options.def src/report/formats.def gpu/count/strategy.c
 $(completions): $(completions_of)
 completions/gpuhisto.bash:
 	$(AM_V_GEN)$(make_completions) bash $(srcdir) >$@.new && mv $@.new $@

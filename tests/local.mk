@@ -313,6 +313,7 @@ emulated = tests/helpers/libhelpers.a libgpuhisto.a tests/device/libemulated.a l
 
 # A C++ source that does not exist has automake link a C program with the C++ compiler.
 emulated_tests = tests/device/test_characters_kernel tests/device/test_characters_strategy_emulated tests/device/test_decoder tests/device/test_emulation tests/device/test_fields_strategy_emulated tests/device/test_gpu_engine tests/device/test_gpu_group tests/device/test_growing \
+	tests/device/test_kernel_table \
 	tests/device/test_many_bins_emulated tests/device/test_number_parser_gpu tests/device/test_numbers_kernel \
 	tests/device/test_numbers_strategy_emulated tests/device/test_pairs_kernel \
 	tests/device/test_pairs_strategy_emulated tests/device/test_pool tests/device/test_rows \
@@ -363,6 +364,8 @@ tests_device_test_gpu_group_LDADD = $(emulated)
 tests_device_test_growing_SOURCES = tests/device/test_growing.c
 nodist_EXTRA_tests_device_test_growing_SOURCES = cxx.cpp
 tests_device_test_growing_LDADD = $(emulated)
+tests_device_test_kernel_table_SOURCES = tests/device/test_kernel_table.cpp
+tests_device_test_kernel_table_LDADD = $(emulated)
 tests_device_test_many_bins_emulated_SOURCES = tests/device/test_many_bins.c
 nodist_EXTRA_tests_device_test_many_bins_emulated_SOURCES = cxx.cpp
 tests_device_test_many_bins_emulated_LDADD = $(emulated)

@@ -42,7 +42,20 @@ struct character_table {
     unsigned words[CHARACTERS_BLOCK / 32][lane_words * 32]; // of a warp: a column for each lane
 };
 
-static_assert(sizeof(character_table) == CHARACTERS_SHARED, "tuning.h says how much it takes");
+// Places of the cache, at most.
+constexpr unsigned characters_slots_max = 16384;
+
+// As many places of the cache as fit into `max` bytes, a power of two; for groups, a row for each.
+static inline struct table_shape shape_for_characters(const struct histogram_spec *spec,
+                                                      unsigned max)
+{
+    struct table_shape shape = {characters_slots_max, 1, 0};
+    while (shape.bins > 1 && sizeof(character_table) + shape.bins * 8 > max)
+        shape.bins /= 2;
+    if (spec->groups)
+        shape.bins = CHARACTER_GROUPS_MAX;
+    return shape;
+}
 
 // --- planes ---
 

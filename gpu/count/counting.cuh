@@ -7,6 +7,7 @@
 #include "gpu/count/rows.cuh"
 
 extern "C" {
+#include "gpu/count/strategy.h"
 #include "group_map.h"
 #include "line_field.h"
 }
@@ -47,9 +48,12 @@ struct table_shape {
     unsigned columns_log;
 };
 
-// The tables of a strategy that first sorts values into ranges of bins (partitioned.cuh).
+// The tables of a strategy that first sorts values into ranges of bins (partitioned.cuh). There is
+// room for partition_ranges_max of them, a multiple of 32.
+constexpr unsigned partition_ranges_max = 288;
+
 struct partition_shape {
-    unsigned ranges;     // of the bins, PARTITION_RANGES_MAX at most
+    unsigned ranges;     // of the bins, partition_ranges_max at most
     unsigned reciprocal; // of that: (x * reciprocal) >> 32 is x / ranges, of a group of bins x
     unsigned rows;       // of a range's table, below 65536: a multiple of 16
     unsigned tiles;      // the most of a launch: a multiple of 4
@@ -80,6 +84,15 @@ static inline unsigned long long words_for_rest(unsigned long long len)
 {
     return 1 + (len + 1) / 21;
 }
+
+// Blocks of 1024 that a multiprocessor has threads for, 2048 or fewer of them; the compiler is to
+// keep them within its registers.
+#if defined __CUDA_ARCH__ && (__CUDA_ARCH__ == 800 || __CUDA_ARCH__ == 900 ||                      \
+                              (__CUDA_ARCH__ >= 1000 && __CUDA_ARCH__ < 1100))
+constexpr unsigned resident_of_1024 = 2;
+#else
+constexpr unsigned resident_of_1024 = 1;
+#endif
 
 // --- samples ---
 //

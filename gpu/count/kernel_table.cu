@@ -1,27 +1,48 @@
 // SPDX-License-Identifier: MIT
-// The kernels of the strategies, by name and mode. The tests compile this for the host as well.
-#include "gpu/count/textbook/aggregated.cuh"
+// The kernels of the strategies, and how each is launched. The tests compile this for the host as
+// well.
 #include "gpu/count/bitsliced.cuh"
 #include "gpu/count/characters.cuh"
-#include "gpu/count/textbook/contiguous.cuh"
 #include "gpu/count/fields.cuh"
-#include "gpu/count/textbook/interleaved.cuh"
 #include "gpu/count/lanes.cuh"
 #include "gpu/count/lanes_values.cuh"
+#include "gpu/count/launch.h"
 #include "gpu/count/matched.cuh"
-#include "gpu/count/textbook/naive.cuh"
 #include "gpu/count/numbers.cuh"
 #include "gpu/count/packed.cuh"
 #include "gpu/count/pairs.cuh"
 #include "gpu/count/partitioned.cuh"
+#include "gpu/count/row_pages.cuh"
+#include "gpu/count/textbook/aggregated.cuh"
+#include "gpu/count/textbook/clusters.cuh"
+#include "gpu/count/textbook/contiguous.cuh"
+#include "gpu/count/textbook/interleaved.cuh"
+#include "gpu/count/textbook/naive.cuh"
 #include "gpu/count/textbook/privatized.cuh"
 #include "gpu/count/textbook/shared.cuh"
 #include "gpu/count/textbook/vectorized.cuh"
-#include "gpu/count/launch.h"
-#include "gpu/count/row_pages.cuh"
-#include "gpu/count/tuning.h"
 
-// Returns the kernel of `lanes`: equal bins have kernels of their own.
+#include <utility>
+
+// --- the kernels of a strategy ---
+
+// Returns what `kernel_of` gives for the samples of the mode; null if these are of no such kind.
+template <class KernelOf>
+static counting_kernel by_samples(const struct histogram_spec *spec, const KernelOf &kernel_of)
+{
+    switch (spec->mode->id) {
+    case MODE_BYTES:
+        return kernel_of(byte_samples());
+    case MODE_LETTERS:
+        return kernel_of(letter_samples());
+    case MODE_VALUES:
+        return kernel_of(value_samples());
+    default:
+        return nullptr;
+    }
+}
+
+// Returns the kernel of `lanes` for values: equal bins have kernels of their own.
 static counting_kernel lanes_of(const row_map &map)
 {
     switch (map.size) {
@@ -43,114 +64,193 @@ static counting_kernel lanes_of(const row_map &map)
     }
 }
 
-// Returns the kernel of `characters`: groups have one of their own.
-static counting_kernel characters_of(const struct histogram_spec *spec)
-{
-    return spec->groups ? characters<character_group_rows> : characters<character_rows>;
-}
-
-// The kernels for many bins, by what comes up with many: bins of their own, equal ones of doubles,
-// and log-linear ones.
-#define FOR_MANY_BINS(kernel)                                                                      \
-    static counting_kernel kernel##_of(const row_map &map)                                         \
-    {                                                                                              \
-        switch (map.size) {                                                                        \
-        case 1:                                                                                    \
-            return kernel<1, ANY_WAY>;                                                             \
-        case 2:                                                                                    \
-            return map.way == ROWS_BY_16_BITS ? kernel<2, ROWS_BY_16_BITS> : kernel<2, ANY_WAY>;   \
-        case 4:                                                                                    \
-            return map.way == ROWS_BY_32_BITS && !map.reciprocal ? kernel<4, OWN_WAY>              \
-                   : map.way == ROWS_BY_32_BITS                  ? kernel<4, ROWS_BY_32_BITS>      \
-                   : map.way == ROWS_OF_DOUBLES                  ? kernel<4, ROWS_OF_DOUBLES>      \
-                   : map.way == ROWS_LOG_LINEAR                  ? kernel<4, ROWS_LOG_LINEAR>      \
-                                                                 : kernel<4, ANY_WAY>;                              \
-        default:                                                                                   \
-            return map.way == ROWS_BY_64_BITS   ? kernel<8, ROWS_BY_64_BITS>                       \
-                   : map.way == ROWS_OF_DOUBLES ? kernel<8, ROWS_OF_DOUBLES>                       \
-                   : map.way == ROWS_LOG_LINEAR ? kernel<8, ROWS_LOG_LINEAR>                       \
-                                                : kernel<8, ANY_WAY>;                              \
-        }                                                                                          \
-    }
-FOR_MANY_BINS(packed)
-FOR_MANY_BINS(partition)
-#undef FOR_MANY_BINS
-
-static counting_kernel partition_count_of(unsigned bins)
-{
-    return partition_shape_for(bins).rows <= PARTITION_WORDS_MAX ? partition_count<false>
-                                                                 : partition_count<true>;
-}
-
-#define EVERY_WIDTH(of)                                                                            \
-    {                                                                                              \
-        of<1>(), of<2>(), of<3>(), of<4>(), of<5>(), of<6>(), of<7>(), of<8>(), of<9>(), of<10>(), \
-            of<11>(), of<12>(), of<13>(), of<14>(), of<15>(), of<16>(), of<17>(), of<18>(),        \
-            of<19>(), of<20>(), of<21>(), of<22>(), of<23>(), of<24>(), of<25>(), of<26>()         \
-    }
-
-// In a row, `spec` is what is counted, WIDTH that of letters, and `map` the row map of values.
-#define STRATEGY(name, about, modes, bytes, letters, values, numbers, others, second, table,       \
-                 scratch)                                                                          \
-    template <unsigned WIDTH> static counting_kernel name##_of_width()                             \
-    {                                                                                              \
-        return letters;                                                                            \
-    }                                                                                              \
-    static counting_kernel name##_for(const struct histogram_spec *spec)                           \
-    {                                                                                              \
-        static const counting_kernel by_width[LETTERS] = EVERY_WIDTH(name##_of_width);             \
-        [[maybe_unused]] row_map map;                                                              \
-        switch (spec->mode->id) {                                                                  \
-        case MODE_BYTES:                                                                           \
-            return bytes;                                                                          \
-        case MODE_LETTERS:                                                                         \
-            return by_width[spec->width - 1];                                                      \
-        case MODE_VALUES:                                                                          \
-            map = row_map_of(spec);                                                                \
-            return values;                                                                         \
-        case MODE_NUMBERS:                                                                         \
-            return numbers;                                                                        \
-        default:                                                                                   \
-            return others;                                                                         \
-        }                                                                                          \
-    }                                                                                              \
-    static counting_kernel name##_second([[maybe_unused]] unsigned bins)                           \
-    {                                                                                              \
-        return second;                                                                             \
-    }
-#include "strategies.def"
-#undef STRATEGY
-
-// True if there is a kernel, of which `text` is the column, for those of the modes that it is for.
-static constexpr bool has_kernel(unsigned counted, unsigned column_modes, const char *text)
-{
-    const char *none = "nullptr";
-    while (*text && *text == *none)
-        text++, none++;
-    return (counted & column_modes) == 0 || *text != *none;
-}
-
-constexpr unsigned own_columns =
-    1u << MODE_BYTES | 1u << MODE_LETTERS | 1u << MODE_VALUES | 1u << MODE_NUMBERS;
-
-#define STRATEGY(name, about, modes, bytes, letters, values, numbers, others, second, table,       \
-                 scratch)                                                                          \
-    static_assert(tuning_for(STRATEGY_##name, 0), "tuning.h has no row for " #name);               \
-    static_assert(has_kernel(modes, 1u << MODE_BYTES, #bytes) &&                                   \
-                      has_kernel(modes, 1u << MODE_LETTERS, #letters) &&                           \
-                      has_kernel(modes, 1u << MODE_VALUES, #values) &&                             \
-                      has_kernel(modes, 1u << MODE_NUMBERS, #numbers) &&                           \
-                      has_kernel(modes, ~own_columns, #others),                                    \
-                  "a mode of " #name " has no kernel");
-#include "strategies.def"
-#undef STRATEGY
-
-const struct strategy_kernels strategy_kernels[] = {
-#define STRATEGY(name, about, modes, bytes, letters, values, numbers, others, second, table,       \
-                 scratch)                                                                          \
-    {name##_for, name##_second, table, scratch},
-#include "strategies.def"
-#undef STRATEGY
+// Values of a size, whose rows are found one way.
+template <unsigned Size, int Way> struct values {
+    static constexpr unsigned size = Size;
+    static constexpr int way = Way;
 };
+
+// Returns what `kernel_of` gives for values in many bins, by what comes up with many: bins of their
+// own, equal ones of doubles, and log-linear ones.
+template <class KernelOf>
+static counting_kernel by_many_bins(const row_map &map, const KernelOf &kernel_of)
+{
+    switch (map.size) {
+    case 1:
+        return kernel_of(values<1, ANY_WAY>());
+    case 2:
+        return map.way == ROWS_BY_16_BITS ? kernel_of(values<2, ROWS_BY_16_BITS>())
+                                          : kernel_of(values<2, ANY_WAY>());
+    case 4:
+        return map.way == ROWS_BY_32_BITS && !map.reciprocal ? kernel_of(values<4, OWN_WAY>())
+               : map.way == ROWS_BY_32_BITS ? kernel_of(values<4, ROWS_BY_32_BITS>())
+               : map.way == ROWS_OF_DOUBLES ? kernel_of(values<4, ROWS_OF_DOUBLES>())
+               : map.way == ROWS_LOG_LINEAR ? kernel_of(values<4, ROWS_LOG_LINEAR>())
+                                            : kernel_of(values<4, ANY_WAY>());
+    default:
+        return map.way == ROWS_BY_64_BITS   ? kernel_of(values<8, ROWS_BY_64_BITS>())
+               : map.way == ROWS_OF_DOUBLES ? kernel_of(values<8, ROWS_OF_DOUBLES>())
+               : map.way == ROWS_LOG_LINEAR ? kernel_of(values<8, ROWS_LOG_LINEAR>())
+                                            : kernel_of(values<8, ANY_WAY>());
+    }
+}
+
+// Returns the kernel of `bitsliced` for letters in ranges of a width.
+template <unsigned... Index>
+static counting_kernel bitsliced_of(unsigned width, std::integer_sequence<unsigned, Index...>)
+{
+    static const counting_kernel by_width[] = {bitsliced<Index + 1>...};
+    return by_width[width - 1];
+}
+
+struct kernels {
+    counting_kernel first, second;
+};
+
+// Returns the kernels of a strategy for a histogram: the first is null if it does not count it, and
+// the second if there is none.
+static struct kernels kernels_for(enum strategy_id strategy, const struct histogram_spec *spec)
+{
+    const auto each = [spec](const auto &kernel_of) { return by_samples(spec, kernel_of); };
+    const row_map map = spec->mode->is_binned ? row_map_of(spec) : row_map();
+    switch (strategy) {
+    case STRATEGY_naive:
+        return {each([](auto of) -> counting_kernel { return naive<decltype(of)>; }), nullptr};
+    case STRATEGY_privatized:
+        return {each([](auto of) -> counting_kernel { return privatized<decltype(of)>; }), nullptr};
+    case STRATEGY_shared:
+        return {each([](auto of) -> counting_kernel { return shared<decltype(of)>; }), nullptr};
+    case STRATEGY_contiguous:
+        return {each([](auto of) -> counting_kernel { return contiguous<decltype(of)>; }), nullptr};
+    case STRATEGY_interleaved:
+        return {each([](auto of) -> counting_kernel { return interleaved<decltype(of)>; }),
+                nullptr};
+    case STRATEGY_aggregated:
+        return {each([](auto of) -> counting_kernel { return aggregated<decltype(of)>; }), nullptr};
+    case STRATEGY_clusters:
+        return {each([](auto of) -> counting_kernel { return clusters<decltype(of)>; }), nullptr};
+    case STRATEGY_vectorized:
+        return {each([](auto of) -> counting_kernel { return vectorized<decltype(of)>; }), nullptr};
+    case STRATEGY_lanes:
+        return {spec->mode->id == MODE_VALUES    ? lanes_of(map)
+                : spec->mode->id == MODE_LETTERS ? lanes<letter_samples>
+                : spec->mode->id == MODE_BYTES   ? lanes<byte_samples>
+                                                 : nullptr,
+                nullptr};
+    case STRATEGY_bitsliced:
+        return {bitsliced_of(spec->width, std::make_integer_sequence<unsigned, LETTERS>()),
+                nullptr};
+    case STRATEGY_packed:
+        return {
+            by_many_bins(map, [](auto of) -> counting_kernel { return packed<of.size, of.way>; }),
+            packed_sum};
+    case STRATEGY_partitioned:
+        return {by_many_bins(map,
+                             [](auto of) -> counting_kernel { return partition<of.size, of.way>; }),
+                partition_shape_for(static_cast<unsigned>(spec->bins)).rows <= partition_words_max
+                    ? partition_count<false>
+                    : partition_count<true>};
+    case STRATEGY_matched:
+        return {matched<value_samples>, nullptr};
+    case STRATEGY_numbers:
+        return {numbers, numbers_rest};
+    case STRATEGY_fields:
+        return {fields, fields_rest};
+    case STRATEGY_pairs:
+        return {spec->is_aligned ? pairs<true> : pairs<false>, nullptr};
+    case STRATEGY_characters:
+        return {spec->groups ? characters<character_group_rows> : characters<character_rows>,
+                nullptr};
+    }
+    return {nullptr, nullptr};
+}
+
+// --- how they are launched ---
+
+// Sets the size of the tables that a block keeps its counters in.
+static void set_table(struct launch *how, enum table_kind table, const struct histogram_spec *spec,
+                      const struct launch_limits &limits)
+{
+    const unsigned bins = static_cast<unsigned>(spec->bins);
+    how->shape = {bins, 1, 0};
+    switch (table) {
+    case TABLE_NONE:
+        break;
+    case TABLE_A_BLOCK:
+        how->shared = bins * 4ull;
+        break;
+    case TABLE_A_CLUSTER:
+        how->cluster = 1;
+        while (bins > how->cluster * (limits.shared / 4) && how->cluster < limits.cluster)
+            how->cluster *= 2;
+        how->shared = (bins + how->cluster - 1) / how->cluster * 4ull;
+        break;
+    case TABLE_A_WARP:
+        how->shared = how->block / 32 * 4ull * bins;
+        break;
+    case TABLE_OF_ROWS:
+        how->shared = sizeof(row_cache) + how->block / 32 * sizeof(warp_text);
+        break;
+    case TABLE_OF_PAIRS:
+        how->shape = shape_of_pairs(limits.shared);
+        how->shared =
+            how->shape.passes > 1 ? how->shape.bins / 256 * 4ull * pairs_stride : pairs_shared;
+        break;
+    case TABLE_OF_CHARACTERS:
+        how->shape = shape_for_characters(spec, limits.shared);
+        how->shared = sizeof(character_table) + how->shape.bins * 8ull;
+        break;
+    case TABLE_OF_COLUMNS:
+        if (how->sample == 1) {
+            how->shared = lanes_shared;
+            break;
+        }
+        how->shape = columns_for(bins, limits.shared);
+        how->shared = (how->shape.bins + 1) * 4ull << how->shape.columns_log;
+        break;
+    case TABLE_OF_BYTES:
+        how->shape = bytes_for(bins, limits.shared);
+        how->shared = how->shape.bins + 128;
+        break;
+    case TABLE_OF_A_TILE:
+        how->partition = partition_for(bins, how->sample, limits.chunk);
+        how->shared = 2ull * how->partition.tile;
+        // And a word for what fills up runs.
+        how->second_shared =
+            4 + (how->partition.rows <= partition_words_max ? how->partition.rows * 4ull
+                                                            : how->partition.rows);
+        if (how->second_shared > partition_table_large)
+            how->second_block *= 2;
+        break;
+    }
+    how->shared_max = how->shared;
+    if (how->second_shared + partition_static > how->shared_max && how->second_shared)
+        how->shared_max = how->second_shared + partition_static;
+}
+
+struct launch launch_with(enum strategy_id strategy, const struct histogram_spec *spec,
+                          const struct launch_limits &limits, const struct tuning &tuning)
+{
+    const struct kernels kernels = kernels_for(strategy, spec);
+    const enum table_kind table = strategies[strategy].table;
+    struct launch how = {};
+    how.strategy = strategy;
+    how.kernel = kernels.first;
+    how.second = kernels.second;
+    how.block = tuning.block;
+    how.coarsening = tuning.coarsening;
+    how.min = tuning.min;
+    how.second_block = tuning.second;
+    how.sample = static_cast<unsigned>(histogram_spec_sample_size(spec));
+    how.is_text = spec->mode->is_text;
+    how.scratch = strategies[strategy].scratch;
+    set_table(&how, table, spec, limits);
+    // Counters cost what as many bytes of data do: to be zeroed, and added up.
+    if ((table == TABLE_OF_COLUMNS && how.sample > 1) || table == TABLE_OF_BYTES ||
+        table == TABLE_A_CLUSTER)
+        if (how.min * how.block < how.shared)
+            how.min = static_cast<unsigned>(how.shared / how.block);
+    return how;
+}
 
 void (*const row_pages_kernel)(row_pages_args args) = gather_row_pages;

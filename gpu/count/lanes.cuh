@@ -12,10 +12,9 @@
 #define GPUHISTO_LANES_CUH
 
 #include "gpu/count/counting.cuh"
-#include "gpu/count/tuning.h"
 
 constexpr unsigned lanes_columns = 64;
-static_assert(256 * lanes_columns * 4 == LANES_SHARED, "tuning.h says how much it takes");
+constexpr unsigned lanes_shared = 256 * lanes_columns * 4; // bytes
 
 // Counts the four bytes of a word; column is this thread's offset in a row, below 256.
 static __device__ __forceinline__ void count_word(unsigned char *table, unsigned word,
@@ -71,7 +70,7 @@ static __device__ __forceinline__ void merge_rows(const count_args &args, const 
 }
 
 template <class Samples>
-__global__ void __launch_bounds__(1024, RESIDENT_OF_1024) lanes(count_args args)
+__global__ void __launch_bounds__(1024, resident_of_1024) lanes(count_args args)
 {
     DYNAMIC_SHARED(unsigned, table);
     zero(table, 256 * lanes_columns);

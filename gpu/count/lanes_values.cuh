@@ -12,6 +12,26 @@
 
 #include "gpu/count/value_rows.cuh"
 
+// The fewest passes whose bins, of `size` bytes each, fit into `max` bytes with `spare` bins more.
+static inline struct table_shape passes_for(unsigned bins, unsigned size, unsigned spare,
+                                            unsigned max)
+{
+    const unsigned rows = max / size - spare;
+    const unsigned passes = (bins + rows - 1) / rows;
+    return {(bins + passes - 1) / passes, passes, 0};
+}
+
+// And as many columns of 32-bit counters as fit then, with a row for what belongs to another pass.
+// With 8, at most 4 lanes of a warp meet in a bank, whatever the data. More columns take longer to
+// zero and add up; fewer have no such bound (measured: doc/kernels.md).
+static inline struct table_shape columns_for(unsigned bins, unsigned max)
+{
+    struct table_shape shape = passes_for(bins, 4, 1, max);
+    while (shape.columns_log < 3 && ((shape.bins + 1) * 4ull << (shape.columns_log + 1)) <= max)
+        shape.columns_log++;
+    return shape;
+}
+
 // Rows are added up a thread each. Where a thread begins in its row is shifted, so that threads
 // whose rows lie in the same banks do not meet there.
 static __device__ __forceinline__ void merge_columns(const count_args &args, const unsigned *table,

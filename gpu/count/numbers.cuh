@@ -26,7 +26,6 @@
 #include "gpu/count/counting.cuh"
 #include "gpu/count/parse_number.cuh"
 #include "gpu/count/text_span.cuh"
-#include "gpu/count/tuning.h"
 
 // Bytes whose white space is a word of bits, and those that a warp takes at a time.
 constexpr unsigned piece_bytes = 32;
@@ -43,8 +42,12 @@ struct warp_text {
     unsigned short begins[warp_bytes / 2];
 };
 
-static_assert(sizeof(row_cache) == NUMBERS_SHARED && sizeof(warp_text) == NUMBERS_SHARED_A_WARP,
-              "tuning.h tells how much shared memory they take");
+// Blocks of NUMBERS_BLOCK that a multiprocessor has threads for.
+#if defined __CUDA_ARCH__ && __CUDA_ARCH__ < 800
+constexpr unsigned numbers_resident = 4;
+#else
+constexpr unsigned numbers_resident = 5;
+#endif
 
 // --- counting ---
 
@@ -184,7 +187,7 @@ static __device__ __forceinline__ bool count_token(const count_args &args, row_c
     return true;
 }
 
-static __global__ void __launch_bounds__(NUMBERS_BLOCK, NUMBERS_RESIDENT) numbers(count_args args)
+static __global__ void __launch_bounds__(NUMBERS_BLOCK, numbers_resident) numbers(count_args args)
 {
     DYNAMIC_SHARED(row_cache, cache);
     unsigned char *const texts = reinterpret_cast<unsigned char *>(cache + 1);

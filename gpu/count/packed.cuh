@@ -10,12 +10,19 @@
 #define GPUHISTO_PACKED_CUH
 
 #include "gpu/count/byte_counters.cuh"
+#include "gpu/count/lanes_values.cuh"
 #include "gpu/count/runs.cuh"
-#include "gpu/count/tuning.h"
-#include "gpu/count/value_rows.cuh"
 
-static_assert(sizeof(carry_cache) + sizeof(run_cache) + 128 == PACKED_SHARED,
-              "tuning.h says how much it takes");
+// Bytes of shared memory besides the counters: caches of carries and of runs, and a word a lane.
+constexpr unsigned packed_shared = sizeof(carry_cache) + sizeof(run_cache) + 128;
+
+// As many counters of a byte as fit into `max` bytes, in whole vectors.
+static inline struct table_shape bytes_for(unsigned bins, unsigned max)
+{
+    struct table_shape shape = passes_for(bins, 1, packed_shared + 15, max);
+    shape.bins = (shape.bins + 15) / 16 * 16;
+    return shape;
+}
 
 // The counters of a block in a pass, and the pass's first bin.
 struct packed_pass {

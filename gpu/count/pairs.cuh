@@ -21,12 +21,10 @@
 #define GPUHISTO_PAIRS_CUH
 
 #include "gpu/count/counting.cuh"
-#include "gpu/count/tuning.h"
 
 // Words from a first byte's counters to the next one's: one more than there are second bytes, or
 // all pairs with the same second byte would meet in a bank, as those of a letter and a blank.
 constexpr unsigned pairs_stride = 257;
-static_assert(pairs_stride == PAIRS_STRIDE, "tuning.h says how much it takes");
 
 // Of 256 first bytes these have counters of their own, these share them as lower ones, and the
 // others as upper ones.
@@ -39,7 +37,17 @@ constexpr unsigned pairs_words = pairs_lower * pairs_stride;
 // upper counters are wrong.
 constexpr unsigned pairs_runs = pairs_words, pairs_eighths = pairs_runs + 256;
 constexpr unsigned pairs_error = pairs_eighths + 8, pairs_all_words = pairs_error + 1;
-static_assert(pairs_all_words * 4 <= PAIRS_SHARED, "tuning.h says how much it takes");
+constexpr unsigned pairs_shared = 226 * 1024; // bytes
+static_assert(pairs_all_words * 4 <= pairs_shared, "the table is larger than its memory");
+
+// All pairs at once; or the fewest passes over as many first bytes each as fit into `max` bytes.
+static inline struct table_shape shape_of_pairs(unsigned max)
+{
+    if (max >= pairs_shared)
+        return {256 * 256, 1, 0};
+    const unsigned firsts = max / (4 * pairs_stride), passes = (256 + firsts - 1) / firsts;
+    return {(256 + passes - 1) / passes * 256, passes, 0};
+}
 
 // A warp takes 1 KiB at a time, its tile: a lane two vectors, 512 bytes apart.
 constexpr unsigned pairs_tile_vectors = 64, pairs_tile = 16 * pairs_tile_vectors;

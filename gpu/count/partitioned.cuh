@@ -21,8 +21,52 @@
 
 #include "gpu/count/byte_counters.cuh"
 #include "gpu/count/runs.cuh"
-#include "gpu/count/tuning.h"
 #include "gpu/count/value_rows.cuh"
+
+// The ranges that values are sorted into. Their number is odd, so that values with a power of two
+// between them go to all of them, and at most about that of the blocks of the second kernel that
+// stay on a device of 132 multiprocessors; but with so many rows a range at least, and 65536 at
+// most.
+constexpr unsigned partition_ranges = 263, partition_rows_min = 4096;
+
+// Rows of a range that are counted by words; more by bytes.
+constexpr unsigned partition_words_max = 16384;
+
+// Values a thread sorts; half as many of 8 bytes.
+constexpr unsigned partition_values = 32;
+
+// Tiles that there is room for: at least so many, whatever the size of chunks, as decompressed data
+// come in larger pieces; and at most, some 620 MB.
+constexpr unsigned partition_tiles_min = 1024, partition_tiles_max = 16384;
+
+// Bytes of shared memory that the second kernel has beside its table, at most; and those of a table
+// beyond which half as many blocks of twice as many threads count.
+constexpr unsigned partition_static = 11 * 1024, partition_table_large = 48 * 1024;
+
+// Returns the shape but for the tiles. Quotients are of numbers up to 2^21, so that an error of
+// less than 1 in the reciprocal, times these, is less than 2^32 over the number of ranges.
+static inline struct partition_shape partition_shape_for(unsigned bins)
+{
+    const unsigned wanted = bins / partition_rows_min | 1;
+    const unsigned ranges = wanted < 3 ? 3 : wanted > partition_ranges ? partition_ranges : wanted;
+    const unsigned groups = (bins + 7) / 8, rows = (groups + ranges - 1) / ranges * 8;
+    const unsigned reciprocal = static_cast<unsigned>((0x100000000ull + ranges - 1) / ranges);
+    return {ranges, reciprocal, (rows + 15) / 16 * 16, 0, 0, 0};
+}
+
+// For values of `sample` bytes, in pieces of up to `max` bytes.
+static inline struct partition_shape partition_for(unsigned bins, unsigned sample,
+                                                   unsigned long long max)
+{
+    struct partition_shape shape = partition_shape_for(bins);
+    shape.tile_values = PARTITION_BLOCK * (sample == 8 ? partition_values / 2 : partition_values);
+    shape.tile = shape.tile_values + 8 * shape.ranges; // each run is filled up to a multiple of 8
+    const unsigned long long tiles = max / (1ull * shape.tile_values * sample) + 1;
+    shape.tiles = tiles < partition_tiles_min   ? partition_tiles_min
+                  : tiles > partition_tiles_max ? partition_tiles_max
+                                                : static_cast<unsigned>((tiles + 3) / 4 * 4);
+    return shape;
+}
 
 // The scratch memory: the number of values in each range, zero before the first kernel; the runs;
 // the sorted tiles.
@@ -33,13 +77,13 @@ struct partition_memory {
 
 static __device__ __forceinline__ partition_memory partition_memory_of(const count_args &args)
 {
-    unsigned *const runs = args.scratch + PARTITION_RANGES_MAX;
+    unsigned *const runs = args.scratch + partition_ranges_max;
     return {args.scratch, runs,
             reinterpret_cast<unsigned short *>(runs + 1ull * args.partition.ranges *
                                                           args.partition.tiles)};
 }
 
-// Gives an exclusive prefix sum over the block's threads below PARTITION_RANGES_MAX, of numbers in
+// Gives an exclusive prefix sum over the block's threads below partition_ranges_max, of numbers in
 // shared memory, one a thread, each rounded up to a multiple of Multiple. No barrier.
 template <unsigned Multiple>
 static __device__ __forceinline__ unsigned sum_before(const unsigned *numbers)
@@ -84,7 +128,7 @@ static __device__ __forceinline__ unsigned &number_at(unsigned *numbers, unsigne
 template <unsigned Size> struct partition_tile {
     static constexpr unsigned values = 16 / Size; // of a vector
     static constexpr unsigned vectors =
-        (Size == 8 ? PARTITION_VALUES / 2 : PARTITION_VALUES) * Size / 16;
+        (Size == 8 ? partition_values / 2 : partition_values) * Size / 16;
     static constexpr unsigned all_vectors = PARTITION_BLOCK * vectors;
 };
 
@@ -162,14 +206,14 @@ __global__ void __launch_bounds__(PARTITION_BLOCK, 1024 / PARTITION_BLOCK)
     partition(const __grid_constant__ count_args args)
 {
     DYNAMIC_SHARED(unsigned short, sorted);
-    __shared__ unsigned lengths[PARTITION_RANGES_MAX], next[PARTITION_RANGES_MAX];
+    __shared__ unsigned lengths[partition_ranges_max], next[partition_ranges_max];
     __shared__ run_cache runs;
     const partition_shape &shape = args.partition;
     const partition_memory memory = partition_memory_of(args);
     const vector_span span = vectors_of(args);
     const unsigned tile_vectors = partition_tile<Size>::all_vectors;
     const unsigned tiles = (span.vectors + tile_vectors - 1) / tile_vectors;
-    const bool has_range = threadIdx.x < PARTITION_RANGES_MAX;
+    const bool has_range = threadIdx.x < partition_ranges_max;
     unsigned total = 0; // of this thread's range
     partition_share<Size> share;
     load_share(span, blockIdx.x, share);
@@ -197,7 +241,7 @@ __global__ void __launch_bounds__(PARTITION_BLOCK, 1024 / PARTITION_BLOCK)
             lengths[threadIdx.x] = 0;
         __syncthreads();
         // Where the last one begins, of a range that does not exist, all others end.
-        const unsigned end = next[PARTITION_RANGES_MAX - 1] / 8;
+        const unsigned end = next[partition_ranges_max - 1] / 8;
         uint4 *const there = reinterpret_cast<uint4 *>(memory.tiles + 1ull * tile * shape.tile);
         for (unsigned i = threadIdx.x; i < end; i += PARTITION_BLOCK)
             there[i] = reinterpret_cast<const uint4 *>(sorted)[i];
@@ -215,7 +259,7 @@ __global__ void __launch_bounds__(PARTITION_BLOCK, 1024 / PARTITION_BLOCK)
 // The division of ranges among blocks: the ranges that have values have one part or more each, in
 // order.
 struct partition_parts {
-    unsigned parts[PARTITION_RANGES_MAX], firsts[PARTITION_RANGES_MAX];
+    unsigned parts[partition_ranges_max], firsts[partition_ranges_max];
     unsigned all, range;
 };
 
@@ -235,7 +279,7 @@ static __device__ __forceinline__ void share_out(const count_args &args, const u
                                                  partition_parts &shared)
 {
     const unsigned ranges = args.partition.ranges;
-    const bool has_range = threadIdx.x < PARTITION_RANGES_MAX;
+    const bool has_range = threadIdx.x < partition_ranges_max;
     const unsigned total = threadIdx.x < ranges ? totals[threadIdx.x] : 0;
     if (threadIdx.x == 0)
         shared.all = 0;
@@ -251,7 +295,7 @@ static __device__ __forceinline__ void share_out(const count_args &args, const u
     if (has_range) {
         const unsigned first = sum_before<1>(shared.parts);
         shared.firsts[threadIdx.x] = first;
-        if (threadIdx.x == PARTITION_RANGES_MAX - 1)
+        if (threadIdx.x == partition_ranges_max - 1)
             shared.all = first + shared.parts[threadIdx.x];
     }
     __syncthreads();
@@ -440,7 +484,7 @@ static __device__ __forceinline__ void merge_range(const Table &table, const cou
 }
 
 template <bool Bytes>
-__global__ void __launch_bounds__(1024, RESIDENT_OF_1024)
+__global__ void __launch_bounds__(1024, resident_of_1024)
     partition_count(const __grid_constant__ count_args args)
 {
     DYNAMIC_SHARED(unsigned, words);
@@ -450,7 +494,7 @@ __global__ void __launch_bounds__(1024, RESIDENT_OF_1024)
     const unsigned tiles = (values + shape.tile_values - 1) / shape.tile_values;
     share_out(args, partition_memory_of(args).totals, shared);
     for (unsigned item = blockIdx.x; item < shared.all; item += gridDim.x) {
-        if (threadIdx.x < PARTITION_RANGES_MAX &&
+        if (threadIdx.x < partition_ranges_max &&
             item - shared.firsts[threadIdx.x] < shared.parts[threadIdx.x])
             shared.range = threadIdx.x;
         zero(words, (Bytes ? shape.rows / 4 : shape.rows) + 1);

@@ -7,17 +7,73 @@
 
 #include <stddef.h>
 
-/* A strategy is named by its index too. */
+/* In the order in which --kernel=help lists them. */
 enum strategy_id {
-#define STRATEGY(name, ...) STRATEGY_##name,
-#include "strategies.def"
-#undef STRATEGY
+    STRATEGY_naive,
+    STRATEGY_privatized,
+    STRATEGY_shared,
+    STRATEGY_contiguous,
+    STRATEGY_interleaved,
+    STRATEGY_aggregated,
+    STRATEGY_clusters,
+    STRATEGY_vectorized,
+    STRATEGY_lanes,
+    STRATEGY_bitsliced,
+    STRATEGY_packed,
+    STRATEGY_partitioned,
+    STRATEGY_matched,
+    STRATEGY_numbers,
+    STRATEGY_fields,
+    STRATEGY_pairs,
+    STRATEGY_characters
+};
+
+/* How a strategy is launched. */
+struct tuning {
+    unsigned block;      /* threads */
+    unsigned coarsening; /* samples a thread, in as many blocks as that takes; 0: blocks stay, as
+                            many as the device holds at a time, and share the data */
+    unsigned min;        /* bytes that are worth a thread of a block that stays: small data get
+                            fewer blocks */
+    unsigned second;     /* threads a block of the second kernel, if it has one */
+};
+
+/* Threads a block where the kernel's code depends on them; those of a second kernel. */
+#define NUMBERS_BLOCK 256 /* of fields, too */
+#define NUMBERS_REST_BLOCK 32
+#define CHARACTERS_BLOCK 1024
+#define PACKED_SUM_BLOCK 512
+#define PARTITION_BLOCK 512 /* two fit on a multiprocessor with 64 registers a thread */
+
+/* What a block keeps its counters in. */
+enum table_kind {
+    TABLE_NONE,         /* nothing of its own, or nothing whose size depends on the bins */
+    TABLE_A_BLOCK,      /* 32-bit counters in shared memory, one for each bin */
+    TABLE_A_CLUSTER,    /* as many in the shared memory of a cluster's blocks: clusters.cuh */
+    TABLE_A_WARP,       /* as many for each warp */
+    TABLE_OF_COLUMNS,   /* as many columns of counters as fit: lanes.cuh */
+    TABLE_OF_BYTES,     /* counters of a byte: packed.cuh */
+    TABLE_OF_A_TILE,    /* sorted values, and then a range's counters: partitioned.cuh */
+    TABLE_OF_ROWS,      /* of rows that come up, and each warp's text: numbers.cuh */
+    TABLE_OF_PAIRS,     /* of as many pairs as fit: pairs.cuh */
+    TABLE_OF_CHARACTERS /* ASCII, and as many rows that come up as fit: characters.cuh */
+};
+
+/* Memory of the device that a strategy needs while it counts. */
+enum scratch_kind {
+    SCRATCH_NONE,
+    SCRATCH_OF_HISTOGRAMS, /* a word for each bin, for each block */
+    SCRATCH_OF_TABLES,     /* a block's table, for each */
+    SCRATCH_OF_PARTITION   /* sorted values: partitioned.cuh */
 };
 
 struct strategy {
     const char *name;  /* for --kernel */
     const char *about; /* one line */
     unsigned modes;    /* that it counts: the sum of 1 << enum mode_id */
+    struct tuning tuning;
+    enum table_kind table;
+    enum scratch_kind scratch;
 };
 
 /* All strategies, by their enum strategy_id. */

@@ -71,10 +71,9 @@ bool device_launch(struct device *device, const unsigned char *data, unsigned lo
     };
     const auto run = [device](counting_kernel kernel, unsigned grid, unsigned block, size_t shared,
                               struct count_args given) {
-        void *params[] = {&given};
         return device_ok(device,
-                         cudaLaunchKernel(reinterpret_cast<const void *>(kernel), dim3(grid),
-                                          dim3(block), params, shared, device->counts_stream),
+                         launch_kernel(kernel, grid, block, device->how.cluster, shared, given,
+                                       device->counts_stream),
                          "launching a kernel");
     };
     return launch_all(&device->how, device->resident, args, zero, run);
@@ -82,26 +81,22 @@ bool device_launch(struct device *device, const unsigned char *data, unsigned lo
 
 // Asks for the shared memory that a kernel needs, and how many of its blocks the device holds then.
 static bool ask_resident(struct device *device, counting_kernel counts, unsigned block,
-                         size_t shared, unsigned *resident)
+                         unsigned cluster, size_t shared, unsigned *resident)
 {
-    const void *kernel = reinterpret_cast<const void *>(counts);
-    int fit = 0;
     // More than 48 KiB of shared memory a block must be asked for.
     if (!device_ok(device,
-                   cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                   cudaFuncSetAttribute(reinterpret_cast<const void *>(counts),
+                                        cudaFuncAttributeMaxDynamicSharedMemorySize,
                                         static_cast<int>(shared)),
                    "asking for shared memory") ||
         !device_ok(device,
-                   cudaOccupancyMaxActiveBlocksPerMultiprocessor(&fit, kernel,
-                                                                 static_cast<int>(block), shared),
+                   launch_find_resident(counts, block, cluster, shared,
+                                        device->properties.multiProcessorCount, resident),
                    "asking how many blocks fit"))
         return false;
-    if (fit < 1) {
+    if (*resident < 1)
         error_set(&device->error, "the kernel does not fit");
-        return false;
-    }
-    *resident = static_cast<unsigned>(fit * device->properties.multiProcessorCount);
-    return true;
+    return *resident >= 1;
 }
 
 // Gives the strategy the scratch memory it needs, or less if it can do with that.
@@ -124,20 +119,16 @@ static bool prepare_scratch(struct device *device)
 // Finds out how many blocks the device can hold, and gives the kernel what it needs.
 static bool prepare_kernel(struct device *device, const struct device_plan *plan)
 {
-    const struct tuning *tuning =
-        tuning_for(plan->strategy,
-                   static_cast<unsigned>(10 * device->properties.major + device->properties.minor));
     const unsigned max = static_cast<unsigned>(device->properties.sharedMemPerBlockOptin);
+    const struct launch_limits limits = {max, plan->slot_size,
+                                         device->properties.major >= 9 ? cluster_max : 0};
     struct launch *how = &device->how;
-    *how = launch_with(tuning, plan->spec, {max, plan->slot_size});
-    if (!launch_fits(how, max)) {
-        error_set(&device->error,
-                  "--kernel=%s needs %llu bytes of a block's shared memory, and the GPU has %u",
-                  strategies[plan->strategy].name, launch_shared(how), max);
+    *how = launch_with(plan->strategy, plan->spec, limits);
+    if (!launch_fits(how, limits, &device->error))
         return false;
-    }
-    if (!ask_resident(device, how->kernel, how->block, how->shared, &device->resident.first) ||
-        (how->second && !ask_resident(device, how->second, how->second_block, how->second_shared,
+    if (!ask_resident(device, how->kernel, how->block, how->cluster, how->shared,
+                      &device->resident.first) ||
+        (how->second && !ask_resident(device, how->second, how->second_block, 0, how->second_shared,
                                       &device->resident.second)) ||
         !prepare_scratch(device))
         return false;

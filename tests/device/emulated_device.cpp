@@ -59,14 +59,11 @@ struct device *device_open(const struct device_plan *wanted, struct error *error
     device->counts_calls = device->plan.victim < 0 || device->plan.victim == wanted->ordinal;
     if (!device->counts_calls)
         device->plan.fault = FAULT_NONE;
-    device->how =
-        launch_with(tuning_for(wanted->strategy, 0), spec, {shared_max(), wanted->slot_size});
-    if (!launch_fits(&device->how, shared_max())) {
-        error_set(error,
-                  "--kernel=%s needs %llu bytes of a block's shared memory, and the GPU has %u",
-                  strategies[wanted->strategy].name, launch_shared(&device->how), shared_max());
+    // A cluster of one block is one that runs here.
+    const struct launch_limits limits = {shared_max(), wanted->slot_size, 1};
+    device->how = launch_with(wanted->strategy, spec, limits);
+    if (!launch_fits(&device->how, limits, error))
         return nullptr;
-    }
     device->args.map = sample_map_of(spec);
     number_prepare();
     if (spec->mode->is_binned || spec->groups) {

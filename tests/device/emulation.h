@@ -203,6 +203,43 @@ inline void __threadfence_block()
     emulated_failure("__trap()");
 }
 
+//===--- Thread block clusters ---------------------------------------------------------------===//
+
+namespace cooperative_groups
+{
+
+/// A cluster of one block: its blocks would have to run at the same time.
+struct cluster_group {
+    unsigned num_blocks() const
+    {
+        return 1;
+    }
+
+    unsigned block_rank() const
+    {
+        return 0;
+    }
+
+    void sync() const
+    {
+        __syncthreads();
+    }
+
+    template <typename T> T *map_shared_rank(T *shared, unsigned rank) const
+    {
+        if (rank != 0)
+            emulated_failure("a block that the cluster does not have");
+        return shared;
+    }
+};
+
+inline cluster_group this_cluster()
+{
+    return cluster_group();
+}
+
+} // namespace cooperative_groups
+
 //===--- Warp collectives --------------------------------------------------------------------===//
 
 // The shuffles give `value` of another lane of the same `width` lanes (a power of two up to 32);

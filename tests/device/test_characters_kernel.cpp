@@ -63,7 +63,7 @@ void check(counted &of, const unsigned char *data, size_t len)
     of.args.len = len;
     of.args.counts = of.is.data();
     expect(of, data, len);
-    emulate_launch(2, CHARACTERS_BLOCK, CHARACTERS_SHARED + of.args.shape.bins * 8, [&] {
+    emulate_launch(2, CHARACTERS_BLOCK, sizeof(character_table) + of.args.shape.bins * 8, [&] {
         if (of.spec.groups)
             characters<character_group_rows>(of.args);
         else
@@ -136,7 +136,7 @@ int main()
 {
     const bool quick = scale_is_small_or_slow();
     random_seed(20261124);
-    check_all(histogram_spec_characters, CHARACTERS_SLOTS_MAX, true);
+    check_all(histogram_spec_characters, characters_slots_max, true);
     check_all(histogram_spec_characters, 16, quick); // most find no place
     check_all(histogram_spec_categories, 0, true);
     check_all(histogram_spec_blocks, 0, quick);

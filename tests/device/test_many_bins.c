@@ -4,7 +4,6 @@
  * data that are larger than the memory for sorting them. Values are their own bins. Through the
  * seam, as test_strategies.c. */
 #include "gpu/count/strategy.h"
-#include "gpu/count/tuning.h"
 #include "tests/helpers/random.h"
 #include "tests/helpers/scale.h"
 #include "tests/helpers/seam.h"
@@ -18,8 +17,7 @@
 #define EMULATED_MAX 140001
 #define DEVICE_MAX 5100001 /* an eighth of their tiles is an odd number */
 
-#define TILE                                                                                       \
-    ((size_t)PARTITION_BLOCK * PARTITION_VALUES) /* values that partitioned sorts at once */
+#define TILE ((size_t)16384) /* values that partitioned sorts at once */
 
 /* --- data: each gives value i of len, below bins --- */
 
@@ -58,11 +56,11 @@ static uint64_t of_each_256(size_t i, size_t len, uint64_t bins)
     return i / 768 * 3 % (bins - 3) + (i % 768 < 255 ? 0 : i % 768 < 511 ? 1 : 2);
 }
 
-/* The first range of bins of partitioned: see partition_shape_for in gpu/count/launch.h. */
+/* The first range of bins of partitioned: see partition_shape_for in gpu/count/partitioned.cuh. */
 static uint64_t one_range(size_t i, size_t len, uint64_t bins)
 {
-    uint64_t wanted = bins / PARTITION_ROWS_MIN | 1;
-    uint64_t ranges = wanted < PARTITION_RANGES ? wanted : PARTITION_RANGES;
+    uint64_t wanted = bins / 4096 | 1;
+    uint64_t ranges = wanted < 263 ? wanted : 263;
     (void)len;
     return random_word() % (bins / 8 / ranges) * ranges * 8 + i % 3;
 }

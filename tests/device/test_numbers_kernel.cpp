@@ -73,7 +73,7 @@ counts_of_rows count(const counted &what, const std::string &text, unsigned alig
     args.len = text.size();
     args.counts = counts.data();
     args.rest = rest.data();
-    emulate_launch(grid, 32 * warps, NUMBERS_SHARED + warps * NUMBERS_SHARED_A_WARP,
+    emulate_launch(grid, 32 * warps, sizeof(row_cache) + warps * sizeof(warp_text),
                    [=] { numbers(args); });
     emulate_launch(2, NUMBERS_REST_BLOCK, 0, [=] { numbers_rest(args); });
     return counts;

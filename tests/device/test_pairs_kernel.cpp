@@ -49,7 +49,7 @@ void check(bool aligned, std::size_t len, unsigned alignment, unsigned shared, u
 {
     struct histogram_spec spec;
     histogram_spec_pairs(&spec, aligned);
-    const struct launch how = launch_with(tuning_for(STRATEGY_pairs, 0), &spec, {shared, 0});
+    const struct launch how = launch_with(STRATEGY_pairs, &spec, {shared, 0, 0});
     const std::unique_ptr<unsigned char[]> memory(new unsigned char[alignment + len]);
     unsigned char *const data = memory.get() + alignment;
     fill(data, len);
