@@ -1,36 +1,49 @@
 // SPDX-License-Identifier: MIT
-// aggregated: interleaved, with runs of one bin added at once.
+// aggregated: interleaved, and a run of samples of one bin is added at once.
 //
-// A thread keeps the bin it saw last and how often, and goes to shared memory only when the bin
-// changes: good where neighbouring samples (here: a grid's width apart) are alike, a branch too
-// many where not.
-#ifndef GPUHISTO_AGGREGATED_CUH
-#define GPUHISTO_AGGREGATED_CUH
+// A thread keeps the bin that it saw last and how often, and only goes to shared memory when the
+// bin changes: fewer atomics where the data have long runs, and contention is at its worst.
+//
+// What limits it: the comparison costs a branch for each sample, also where there are no runs, and
+// threads of a warp that branch differently wait for each other.
+//
+// Hwu, Kirk and El Hajj, Programming Massively Parallel Processors, 4th edition, section 9.6.
+//
+// Samples says what is counted: Samples::count gives the number of samples, Samples::bin_at the bin
+// of one, or no_bin if it belongs to none.
+#ifndef GPUHISTO_GPU_COUNT_TEXTBOOK_AGGREGATED_CUH
+#define GPUHISTO_GPU_COUNT_TEXTBOOK_AGGREGATED_CUH
 
 #include "gpu/count/counting.cuh"
 
 template <class Samples> __global__ void aggregated(count_args args)
 {
-    DYNAMIC_SHARED(unsigned, bins);
-    zero(bins, args.map.bins);
+    DYNAMIC_SHARED(unsigned, bins); // extern __shared__ unsigned bins[]: the block's copy
+    for (unsigned bin = threadIdx.x; bin < args.map.bins; bin += blockDim.x)
+        bins[bin] = 0;
     __syncthreads();
+
     const unsigned long long samples = Samples::count(args.map, args.len);
-    unsigned last = no_bin, run = 0; // samples that belong to no bin never begin a run
-    for (unsigned long long i = grid_thread(); i < samples; i += grid_threads()) {
+    const unsigned long long threads = 1ull * gridDim.x * blockDim.x;
+    unsigned last = no_bin, run = 0; // a bin, and how many samples of it in a row
+    for (unsigned long long i = 1ull * blockIdx.x * blockDim.x + threadIdx.x; i < samples;
+         i += threads) {
         const unsigned bin = Samples::bin_at(args, i);
-        if (bin == last) {
-            run++;
-            continue;
+        if (bin != last) {
+            if (last != no_bin)
+                atomicAdd(&bins[last], run);
+            last = bin;
+            run = 0;
         }
-        if (last != no_bin)
-            atomicAdd(&bins[last], run);
-        last = bin;
-        run = 1;
+        run++;
     }
     if (last != no_bin)
         atomicAdd(&bins[last], run);
+
     __syncthreads();
-    merge(args, bins);
+    for (unsigned bin = threadIdx.x; bin < args.map.bins; bin += blockDim.x)
+        if (bins[bin] > 0)
+            atomicAdd(&args.counts[bin], 1ull * bins[bin]);
 }
 
 #endif

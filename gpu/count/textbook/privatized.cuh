@@ -1,28 +1,47 @@
 // SPDX-License-Identifier: MIT
-// privatized: a copy of the histogram per block, in global memory, merged when the block is done.
+// privatized: a copy of the histogram for each block, in global memory, merged at its end.
 //
-// Samples of one bin now wait for those of their own block alone. As published, every block but the
-// first merges, so the first block's copy has to be the histogram itself, and a first block that
-// merges too counts twice; here every block has a copy of its own, zeroes it, and merges it. There
-// are only as many blocks as the device holds at a time, for their copies take memory.
-#ifndef GPUHISTO_PRIVATIZED_CUH
-#define GPUHISTO_PRIVATIZED_CUH
+// Samples of a bin wait for those of their own block alone. Each block zeroes its copy, counts into
+// it, and adds it to the histogram. (In the book block 0 counts into the histogram itself and the
+// others add to it.) Copies take memory, so there are only as many blocks as the device holds at a
+// time, and each thread counts every n-th sample, n being the number of threads.
+//
+// What limits it: the copies are in global memory, too, and an atomic still goes to the L2 cache
+// and back. If all samples are in one bin, each block is as slow as one counter is.
+//
+// Hwu, Kirk and El Hajj, Programming Massively Parallel Processors, 4th edition, section 9.4.
+//
+// Samples says what is counted: Samples::count gives the number of samples, Samples::bin_at the bin
+// of one, or no_bin if it belongs to none.
+#ifndef GPUHISTO_GPU_COUNT_TEXTBOOK_PRIVATIZED_CUH
+#define GPUHISTO_GPU_COUNT_TEXTBOOK_PRIVATIZED_CUH
 
 #include "gpu/count/counting.cuh"
 
 template <class Samples> __global__ void privatized(count_args args)
 {
-    unsigned *const own =
-        args.scratch + static_cast<unsigned long long>(blockIdx.x) * args.map.bins;
-    zero(own, args.map.bins);
-    __syncthreads();
-    const unsigned long long samples = Samples::count(args.map, args.len);
-    for (unsigned long long i = grid_thread(); i < samples; i += grid_threads())
-        count_bin(own, Samples::bin_at(args, i));
-    __syncthreads();
-    // volatile: atomics went past the L1 cache, and so must these reads.
+    // The block's copy; args.scratch has one for each block.
+    unsigned *const bins = args.scratch + 1ull * blockIdx.x * args.map.bins;
     for (unsigned bin = threadIdx.x; bin < args.map.bins; bin += blockDim.x)
-        add_to_counts(args, bin, static_cast<const volatile unsigned *>(own)[bin]);
+        bins[bin] = 0;
+    __syncthreads();
+
+    const unsigned long long samples = Samples::count(args.map, args.len);
+    const unsigned long long threads = 1ull * gridDim.x * blockDim.x;
+    for (unsigned long long i = 1ull * blockIdx.x * blockDim.x + threadIdx.x; i < samples;
+         i += threads) {
+        const unsigned bin = Samples::bin_at(args, i);
+        if (bin != no_bin)
+            atomicAdd(&bins[bin], 1u);
+    }
+
+    // volatile: atomics went past the L1 cache, and so must these reads.
+    __syncthreads();
+    for (unsigned bin = threadIdx.x; bin < args.map.bins; bin += blockDim.x) {
+        const unsigned count = static_cast<const volatile unsigned *>(bins)[bin];
+        if (count > 0)
+            atomicAdd(&args.counts[bin], 1ull * count);
+    }
 }
 
 #endif

@@ -1,23 +1,40 @@
 // SPDX-License-Identifier: MIT
-// shared: a thread per sample, and the block's private copy in shared memory.
+// shared: a thread for each sample, and a copy of the histogram for each block, in shared memory.
 //
-// Atomics are now some 30 times nearer. With one sample a thread, zeroing and merging a copy is
-// paid for every 1024 samples: that is where the time goes.
-#ifndef GPUHISTO_SHARED_CUH
-#define GPUHISTO_SHARED_CUH
+// The block's copy is on the multiprocessor that runs the block: an atomic takes a fraction of the
+// time that one in global memory takes, and no other block is in the way.
+//
+// What limits it: each block zeroes and merges a whole copy for one sample of each of its threads,
+// so the merge costs as much as the counting. With more bins than threads it costs more. The bins
+// have to fit into a block's shared memory.
+//
+// Hwu, Kirk and El Hajj, Programming Massively Parallel Processors, 4th edition, section 9.4.
+//
+// Samples says what is counted: Samples::count gives the number of samples, Samples::bin_at the bin
+// of one, or no_bin if it belongs to none.
+#ifndef GPUHISTO_GPU_COUNT_TEXTBOOK_SHARED_CUH
+#define GPUHISTO_GPU_COUNT_TEXTBOOK_SHARED_CUH
 
 #include "gpu/count/counting.cuh"
 
 template <class Samples> __global__ void shared(count_args args)
 {
-    DYNAMIC_SHARED(unsigned, bins);
-    zero(bins, args.map.bins);
+    DYNAMIC_SHARED(unsigned, bins); // extern __shared__ unsigned bins[]: the block's copy
+    for (unsigned bin = threadIdx.x; bin < args.map.bins; bin += blockDim.x)
+        bins[bin] = 0;
     __syncthreads();
-    const unsigned long long i = grid_thread();
-    if (i < Samples::count(args.map, args.len))
-        count_bin(bins, Samples::bin_at(args, i));
+
+    const unsigned long long i = 1ull * blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < Samples::count(args.map, args.len)) {
+        const unsigned bin = Samples::bin_at(args, i);
+        if (bin != no_bin)
+            atomicAdd(&bins[bin], 1u);
+    }
+
     __syncthreads();
-    merge(args, bins);
+    for (unsigned bin = threadIdx.x; bin < args.map.bins; bin += blockDim.x)
+        if (bins[bin] > 0)
+            atomicAdd(&args.counts[bin], 1ull * bins[bin]);
 }
 
 #endif
