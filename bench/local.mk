@@ -18,7 +18,7 @@ bench_pieces_LDADD = libgpuhisto.a libhistogram.a
 bench_produce_LDADD = bench/libdata.a
 bench_libdata_a_SOURCES = bench/data.c bench/data.h bench/texts.c bench/texts.h \
 	tests/helpers/random.c tests/helpers/random.h
-EXTRA_DIST += bench/ceiling.h bench/character_kernels.cu bench/device.cuh bench/read_file.cuh bench/kernels.cu bench/number_kernels.cu bench/pair_kernels.cu bench/value_kernels.cu \
+EXTRA_DIST += bench/ceiling.h bench/character_kernels.cu bench/device.cuh bench/read_file.cuh bench/kernels.cu bench/number_kernels.cu bench/pair_kernels.cu bench/textbook.cu bench/value_kernels.cu \
 	bench/zstd_nvcomp.cu bench/decode_stages.cu \
 	bench/by bench/characters bench/fields bench/fields_peers.py bench/logs.py bench/merge bench/plot bench/scaling.py bench/startup.py bench/stream bench/tasks.py bench/results/epyc-by.csv bench/results/epyc-tasks.csv bench/results/h200-1g.csv \
 	bench/results/h200-bins.csv bench/results/h200-characters.csv bench/results/h200-cpu.csv bench/results/h200-decoding.csv bench/results/h200-frames.csv bench/results/h200-modes.csv bench/results/h200-numbers.csv bench/results/h200-sizes.csv bench/results/h100-bins.csv bench/results/h200-auto.csv bench/results/h200-cores.csv bench/results/h100-members.csv bench/results/h100-pairs.csv bench/results/h100-pieces.csv bench/results/h100-partitioned.csv bench/results/h100x2.csv bench/results/h200x2.csv \
@@ -27,7 +27,7 @@ EXTRA_DIST += bench/ceiling.h bench/character_kernels.cu bench/device.cuh bench/
 	bench/results/xeon-fields.csv bench/results/xeon-merge.csv
 
 if HAVE_CUDA
-cuda_benchmarks = bench/character_kernels bench/kernels bench/number_kernels bench/pair_kernels bench/value_kernels bench/decode_stages
+cuda_benchmarks = bench/character_kernels bench/kernels bench/number_kernels bench/pair_kernels bench/textbook bench/value_kernels bench/decode_stages
 endif
 # Linked as the program is, so that LDFLAGS holds for them too, which nvcc does not take.
 cuda_benchmark_libs = gpu/count/kernel_table.o gpu/decode/stage_table.o bench/libdata.a libgpuhisto.a libhistogram.a
@@ -35,11 +35,12 @@ bench/character_kernels: bench/character_kernels.o
 bench/kernels: bench/kernels.o
 bench/number_kernels: bench/number_kernels.o
 bench/pair_kernels: bench/pair_kernels.o
+bench/textbook: bench/textbook.o
 bench/value_kernels: bench/value_kernels.o
 bench/decode_stages: bench/decode_stages.o
-bench/character_kernels bench/kernels bench/number_kernels bench/pair_kernels bench/value_kernels bench/decode_stages: $(cuda_benchmark_libs)
+bench/character_kernels bench/kernels bench/number_kernels bench/pair_kernels bench/textbook bench/value_kernels bench/decode_stages: $(cuda_benchmark_libs)
 	$(AM_V_CXXLD)$(CXX) $(AM_LDFLAGS) $(LDFLAGS) -o $@ $@.o $(cuda_benchmark_libs) $(CUDA_LIBS) $(LIBS)
--include bench/character_kernels.o.d bench/kernels.o.d bench/number_kernels.o.d bench/pair_kernels.o.d bench/value_kernels.o.d bench/decode_stages.o.d
+-include bench/character_kernels.o.d bench/kernels.o.d bench/number_kernels.o.d bench/pair_kernels.o.d bench/textbook.o.d bench/value_kernels.o.d bench/decode_stages.o.d
 MOSTLYCLEANFILES += bench/*.o.d
 
 # By hand, see its head: nvCOMP is not looked for.
