@@ -3,8 +3,12 @@
 // next to a kernel that only reads it and CUB's DeviceHistogram.
 //
 // Data are made on the device. Each result is verified over the first 16 MiB before it is timed;
-// times are medians of samples of CUDA-event time. --published repeats three published experiments
-// with every strategy.
+// times are medians of samples of CUDA-event time. --many has what --kernel=auto takes for many
+// bins beside CUB, or the strategies of --only on more kinds of data. --published repeats three
+// published experiments with every strategy.
+//
+// For another CUB than that of the toolkit: make bench/value_kernels CUDA_CPPFLAGS=-IFOLDER, the
+// folder that has cub/ in it.
 #include "bench/device.cuh"
 
 extern "C" {
@@ -18,6 +22,7 @@ extern "C" {
 #include <cub/device/device_histogram.cuh>
 #include <getopt.h>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 struct options {
@@ -29,7 +34,7 @@ struct options {
     unsigned bins = 1024;       // equal bins for each type
     size_t chunk = 0;           // bytes a launch; 0: all
     bool published = false;
-    bool many = false;  // only values that are their own bin, many of them, on all kinds of data
+    bool many = false;  // only values that are their own bin, and many of these
     bool quick = false; // only the cases that have a required speed
     FILE *csv = nullptr;
 };
@@ -37,7 +42,6 @@ struct options {
 constexpr size_t verified = (size_t)16 << 20;
 constexpr size_t rows_max = BINS_MAX + 3;
 constexpr size_t scratch_max = (size_t)4 << 30;
-constexpr size_t cub_bins_max = 131072; // CUB refuses 262144
 
 struct bench {
     struct options options;
@@ -55,7 +59,7 @@ struct bench {
 struct task {
     const char *experiment, *data;
     struct histogram_spec spec;
-    unsigned cub_bins, cub_max; // u32 over [0, cub_max); 0: not for CUB
+    unsigned cub_bins, cub_max; // whole values over [0, cub_max); 0: not for CUB
     size_t len;
 };
 
@@ -140,17 +144,61 @@ struct contender {
     bool cub = false;
 };
 
+template <class Sample>
+static cudaError_t cub_even(const struct bench *bench, const struct task &task, void *storage,
+                            size_t *size, size_t len)
+{
+    using level = std::conditional_t<sizeof(Sample) == 8, unsigned long long, unsigned>;
+    return cub::DeviceHistogram::HistogramEven(
+        storage, *size, reinterpret_cast<const Sample *>(bench->data), bench->cub_counts,
+        static_cast<int>(task.cub_bins + 1), level{0}, static_cast<level>(task.cub_max),
+        static_cast<int>(len / sizeof(Sample)));
+}
+
+// Has CUB count, or with null for storage say how much it needs.
+static cudaError_t run_cub(const struct bench *bench, const struct task &task, void *storage,
+                           size_t *size, size_t len)
+{
+    switch (task.spec.type.size) {
+    case 1:
+        return cub_even<unsigned char>(bench, task, storage, size, len);
+    case 2:
+        return cub_even<unsigned short>(bench, task, storage, size, len);
+    case 4:
+        return cub_even<unsigned>(bench, task, storage, size, len);
+    default:
+        return cub_even<unsigned long long>(bench, task, storage, size, len);
+    }
+}
+
+// Gives CUB the memory that it needs for a task. False if it cannot count it.
+static bool prepare_cub(struct bench *bench, const struct task &task)
+{
+    size_t size = 0;
+    cudaError_t code = run_cub(bench, task, nullptr, &size, task.len);
+    if (code == cudaSuccess && size > bench->cub_size) {
+        check(cudaFree(bench->cub_storage), "memory");
+        bench->cub_storage = nullptr;
+        bench->cub_size = 0;
+        code = cudaMalloc(&bench->cub_storage, size);
+        if (code == cudaSuccess)
+            bench->cub_size = size;
+    }
+    if (code == cudaSuccess)
+        return true;
+    std::printf("# CUB, %u bins of %s: %s, %zu bytes of memory\n", task.cub_bins,
+                task.spec.type.name, cudaGetErrorString(code), size);
+    (void)cudaGetLastError();
+    return false;
+}
+
 static void run(struct bench *bench, const struct contender &c, const struct task &task, size_t len)
 {
     if (c.read_blocks) {
         read_only<<<c.read_blocks * bench->properties.multiProcessorCount, 512>>>(
             reinterpret_cast<const uint4 *>(bench->data), len / 16, bench->sink);
     } else if (c.cub) {
-        check(cub::DeviceHistogram::HistogramEven(
-                  bench->cub_storage, bench->cub_size,
-                  reinterpret_cast<const unsigned *>(bench->data), bench->cub_counts,
-                  static_cast<int>(task.cub_bins + 1), 0u, task.cub_max, static_cast<int>(len / 4)),
-              "CUB");
+        check(run_cub(bench, task, bench->cub_storage, &bench->cub_size, len), "CUB");
     } else {
         struct count_args args = c.args;
         const size_t chunk = bench->options.chunk ? bench->options.chunk : len;
@@ -201,7 +249,8 @@ static void measure_ceiling(struct bench *bench)
         best = std::min(best, measure(bench, reader, task));
     }
     bench->ceiling = static_cast<double>(task.len) / best;
-    std::printf("# %s; only reading: %.1f GB/s\n", bench->properties.name, bench->ceiling / 1e9);
+    std::printf("# %s; only reading: %.1f GB/s; CUB %d.%d.%d\n", bench->properties.name,
+                bench->ceiling / 1e9, CUB_MAJOR_VERSION, CUB_MINOR_VERSION, CUB_SUBMINOR_VERSION);
 }
 
 // --- verification ---
@@ -295,8 +344,11 @@ static bool measure_one(struct bench *bench, const struct contender &c, const st
     return right;
 }
 
+// Measures the strategies that are named, or the one that --kernel=auto takes, and CUB.
 static bool measure_task(struct bench *bench, const struct task &task, const char *only)
 {
+    const struct strategy *const best = strategy_best(
+        &task.spec, bench->options.chunk ? bench->options.chunk : bench->options.size);
     const std::vector<uint64_t> expected = expect(bench, task, std::min(task.len, verified));
     size_t size;
     void *here = row_table(&task.spec, &size), *there = nullptr;
@@ -308,13 +360,13 @@ static bool measure_task(struct bench *bench, const struct task &task, const cha
     bool right = true;
     for (unsigned i = 0; i < strategy_count; i++) {
         if (!strategy_counts(&strategies[i], &task.spec) ||
-            (only && !strstr(only, strategies[i].name)))
+            (only ? !strstr(only, strategies[i].name) : &strategies[i] != best))
             continue;
         const struct contender c = ours(bench, static_cast<enum strategy_id>(i), &task.spec, there);
         if (c.how.kernel)
             right = measure_one(bench, c, task, expected) && right;
     }
-    if (task.cub_bins) {
+    if (task.cub_bins && prepare_cub(bench, task)) {
         struct contender cub;
         cub.name = "CUB";
         cub.cub = true;
@@ -370,7 +422,7 @@ static bool measure_types(struct bench *bench)
             fill(bench, type_named(t.type), static_cast<enum data_kind>(kind), 0, (double)t.max);
             struct task task = equal_task("types", static_cast<enum data_kind>(kind), t.type, 0,
                                           t.max, bench->options.bins, bench->options.size);
-            if (&t == types && bench->options.bins <= cub_bins_max)
+            if (&t == types)
                 task.cub_bins = bench->options.bins, task.cub_max = 1u << 30;
             right =
                 measure_task(bench, task, bench->options.only ? bench->options.only : "lanes") &&
@@ -393,30 +445,35 @@ static bool measure_bins(struct bench *bench, const char *only)
                  static_cast<double>(n));
             struct task task = equal_task("own", static_cast<enum data_kind>(kind), "u32", 0, 0, n,
                                           bench->options.size);
-            if (n <= cub_bins_max)
-                task.cub_bins = task.cub_max = static_cast<unsigned>(n);
+            task.cub_bins = task.cub_max = static_cast<unsigned>(n);
             right = measure_task(bench, task, only) && right;
         }
     return right;
 }
 
-// The same with many bins, on all kinds of data.
+// The same of all sizes, in many bins: the strategies of `only` on all kinds of data, or on three
+// kinds the one that auto takes, beside CUB. 57,344 is about what lanes has room for.
 static bool measure_many(struct bench *bench, const char *only)
 {
-    static const size_t bins[] = {65536, 131072, 262144, 524288, 1 << 20, 1 << 22, 1 << 24};
+    static const size_t all_bins[] = {256,     1 << 10, 1 << 12, 1 << 14, 57344,   1 << 16,
+                                      1 << 17, 1 << 18, 1 << 19, 1 << 20, 1 << 22, 1 << 24};
     bool right = true;
-    for (size_t n : bins)
-        for (int kind = UNIFORM; kind < DATA_KINDS; kind++) {
-            if (bench->options.bins != 1024 && bench->options.bins != n)
-                continue;
-            fill(bench, type_named("u32"), static_cast<enum data_kind>(kind), 0,
-                 static_cast<double>(n));
-            right = measure_task(bench,
-                                 equal_task("many", static_cast<enum data_kind>(kind), "u32", 0, 0,
-                                            n, bench->options.size),
-                                 only) &&
-                    right;
-        }
+    for (const char *type : {"u8", "u16", "u32", "u64"})
+        for (size_t bins : all_bins)
+            for (int kind = UNIFORM; kind < DATA_KINDS; kind++) {
+                const size_t size = type_named(type)->size;
+                if ((bench->options.bins != 1024 && bench->options.bins != bins) ||
+                    (!only && kind != UNIFORM && kind != ZIPF && kind != CONSTANT) ||
+                    (size == 1) != (bins == 256) || (size == 2 && bins > 65536))
+                    continue;
+                fill(bench, type_named(type), static_cast<enum data_kind>(kind), 0,
+                     static_cast<double>(bins));
+                struct task task = equal_task("many", static_cast<enum data_kind>(kind), type, 0, 0,
+                                              bins, bench->options.size);
+                if (!only)
+                    task.cub_bins = task.cub_max = static_cast<unsigned>(bins);
+                right = measure_task(bench, task, only) && right;
+            }
     return right;
 }
 
@@ -424,17 +481,21 @@ static bool measure_many(struct bench *bench, const char *only)
 
 static bool measure_published(struct bench *bench)
 {
+    std::string names;
+    for (unsigned i = 0; i < strategy_count; i++)
+        names += strategies[i].name;
+    const char *const every = names.c_str();
     fill(bench, type_named("u32"), UNIFORM, 1, 100);
     bool right =
-        measure_task(bench, equal_task("5-of-20", UNIFORM, "u32", 1, 101, 5, 32768 * 4), nullptr);
+        measure_task(bench, equal_task("5-of-20", UNIFORM, "u32", 1, 101, 5, 32768 * 4), every);
     for (int kind = UNIFORM; kind <= CONSTANT; kind++) {
         fill(bench, type_named("u32"), static_cast<enum data_kind>(kind), 0, 1 << 30);
         struct task task = equal_task("matrix", static_cast<enum data_kind>(kind), "u32", 0,
                                       1073741824, 1024, (size_t)3984 * 4096 * 4);
         task.cub_bins = 1024, task.cub_max = 1u << 30;
-        right = measure_task(bench, task, nullptr) && right;
+        right = measure_task(bench, task, every) && right;
     }
-    return measure_bins(bench, nullptr) && right;
+    return measure_bins(bench, every) && right;
 }
 
 // --- the run ---
@@ -510,8 +571,7 @@ int main(int argc, char **argv)
     if (bench.options.published)
         right = measure_published(&bench);
     else if (bench.options.many)
-        right = measure_many(&bench, bench.options.only ? bench.options.only
-                                                        : "lanes packed partitioned matched");
+        right = measure_many(&bench, bench.options.only);
     else
         right = measure_types(&bench) &&
                 (bench.options.quick ||
