@@ -7,8 +7,8 @@
 // bins beside CUB, or the strategies of --only on more kinds of data. --published repeats three
 // published experiments with every strategy.
 //
-// For another CUB than that of the toolkit: make bench/value_kernels CUDA_CPPFLAGS=-IFOLDER, the
-// folder that has cub/ in it.
+// For another CUB than that of the toolkit: make bench/value_kernels CUDA_CPPFLAGS=-IFOLDER
+// NVCCFLAGS=-Xcompiler=-fexceptions; FOLDER is the one that has cub/ in it.
 #include "bench/device.cuh"
 
 extern "C" {
