@@ -3,8 +3,8 @@
 
 # What the device needs to know of a histogram, and of the GPU that was asked for.
 gpu_plan_sources = \
-	gpu/count/group_map.c gpu/count/group_map.h gpu/count/line_field.h gpu/count/row_map.c gpu/count/row_map.h \
-	gpu/count/strategy.c gpu/count/strategy.h gpu/engine/cuda_devices.c gpu/engine/cuda_devices.h
+	gpu/count/sample_map.c gpu/count/sample_map.h gpu/count/strategy.c gpu/count/strategy.h \
+	gpu/engine/cuda_devices.c gpu/engine/cuda_devices.h
 
 gpu_engine_sources = \
 	gpu/decode/decoder.h \
@@ -32,18 +32,16 @@ EXTRA_DIST += gpu/decode/plan.c $(decoder_sources) $(decoder_headers) gpu/decode
 
 cuda_sources = gpu/engine/device.cu gpu/decode/device_decoding.cu gpu/count/kernel_table.cu gpu/decode/stage_table.cu
 kernel_headers = \
-	gpu/count/bin_cache.cuh gpu/count/bitsliced.cuh gpu/count/byte_counters.cuh gpu/count/characters.cuh \
-	gpu/count/counting.cuh gpu/count/fields.cuh gpu/count/lanes.cuh gpu/count/lanes_values.cuh gpu/count/launch.h \
-	gpu/count/matched.cuh gpu/count/numbers.cuh gpu/count/packed.cuh gpu/count/pairs.cuh gpu/count/parse_field.cuh \
-	gpu/count/parse_number.cuh gpu/count/partitioned.cuh gpu/count/row_pages.cuh gpu/count/rows.cuh \
-	gpu/count/runs.cuh gpu/count/text_span.cuh gpu/count/textbook/aggregated.cuh gpu/count/textbook/clusters.cuh \
-	gpu/count/textbook/contiguous.cuh gpu/count/textbook/interleaved.cuh gpu/count/textbook/naive.cuh \
-	gpu/count/textbook/privatized.cuh gpu/count/textbook/shared.cuh gpu/count/textbook/vectorized.cuh \
-	gpu/count/value_rows.cuh gpu/decode/gzip/chain.cuh gpu/decode/gzip/codes.cuh gpu/decode/gzip/content.cuh \
-	gpu/decode/gzip/crc.cuh gpu/decode/gzip/find.cuh gpu/decode/gzip/parse.cuh gpu/decode/keep.cuh \
-	gpu/decode/matches.cuh gpu/decode/pipeline.cuh gpu/decode/stages.h gpu/decode/tile.cuh \
-	gpu/decode/zstd/headers.cuh gpu/decode/zstd/literals.cuh gpu/decode/zstd/sequences.cuh \
-	gpu/decode/zstd/tables.cuh gpu/engine/device_internal.cuh gpu/ptx.cuh
+	gpu/count/bin_cache.cuh gpu/count/bitsliced.cuh gpu/count/characters.cuh gpu/count/counting.cuh \
+	gpu/count/fields.cuh gpu/count/lanes.cuh gpu/count/launch.h gpu/count/numbers.cuh gpu/count/packed.cuh \
+	gpu/count/pairs.cuh gpu/count/partitioned.cuh gpu/count/rows.cuh gpu/count/textbook/aggregated.cuh \
+	gpu/count/textbook/clusters.cuh gpu/count/textbook/contiguous.cuh gpu/count/textbook/interleaved.cuh \
+	gpu/count/textbook/naive.cuh gpu/count/textbook/privatized.cuh gpu/count/textbook/shared.cuh \
+	gpu/decode/gzip/chain.cuh gpu/decode/gzip/codes.cuh gpu/decode/gzip/content.cuh gpu/decode/gzip/crc.cuh \
+	gpu/decode/gzip/find.cuh gpu/decode/gzip/parse.cuh gpu/decode/keep.cuh gpu/decode/matches.cuh \
+	gpu/decode/pipeline.cuh gpu/decode/stages.h gpu/decode/tile.cuh gpu/decode/zstd/headers.cuh \
+	gpu/decode/zstd/literals.cuh gpu/decode/zstd/sequences.cuh gpu/decode/zstd/tables.cuh \
+	gpu/engine/device_internal.cuh gpu/ptx.cuh
 
 if HAVE_CUDA
 device = gpu/engine/device.o gpu/count/kernel_table.o $(decode_objects)

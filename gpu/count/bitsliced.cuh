@@ -8,11 +8,10 @@
 //
 // The popcount is the costly part (a quarter of the speed of logic): carry-save adders (Harley and
 // Seal) count in bit planes first, and only every fourth result is popcounted.
-#ifndef GPUHISTO_BITSLICED_CUH
-#define GPUHISTO_BITSLICED_CUH
+#ifndef GPUHISTO_GPU_COUNT_BITSLICED_CUH
+#define GPUHISTO_GPU_COUNT_BITSLICED_CUH
 
 #include "gpu/count/counting.cuh"
-#include "gpu/ptx.cuh"
 
 // Functions of three planes.
 constexpr unsigned select_by_b =

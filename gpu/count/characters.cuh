@@ -18,12 +18,11 @@
 // in a cache of the block's, of whose counters each is for the first character that asked for its
 // place. Those that find no place are taken once more, by the warp together: lanes with the same
 // one add to the histogram at once. With groups there is a counter for each of these instead.
-#ifndef GPUHISTO_CHARACTERS_CUH
-#define GPUHISTO_CHARACTERS_CUH
+#ifndef GPUHISTO_GPU_COUNT_CHARACTERS_CUH
+#define GPUHISTO_GPU_COUNT_CHARACTERS_CUH
 
 #include "gpu/count/bin_cache.cuh"
-#include "lanes.cuh"
-#include "gpu/count/text_span.cuh"
+#include "gpu/count/lanes.cuh"
 
 extern "C" {
 #include "src/tally/characters.h"

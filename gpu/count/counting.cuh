@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: MIT
 // What the strategies share: the arguments of a kernel, what a sample maps to, and the steps that
 // are the same in several of them.
-#ifndef GPUHISTO_COUNTING_CUH
-#define GPUHISTO_COUNTING_CUH
+#ifndef GPUHISTO_GPU_COUNT_COUNTING_CUH
+#define GPUHISTO_GPU_COUNT_COUNTING_CUH
 
 #include "gpu/count/rows.cuh"
 
 extern "C" {
 #include "gpu/count/strategy.h"
-#include "group_map.h"
-#include "line_field.h"
 }
 
 // The parameters of a mapping from samples to bins.
@@ -248,6 +246,38 @@ static __device__ __forceinline__ void each_outside(const count_args &args, cons
         found(Samples::bin_at(args, thread));
     if (thread < tail)
         found(Samples::bin_at(args, Samples::count(args.map, args.len) - tail + thread));
+}
+
+// Text of any alignment as vectors, the first and the last of which may lie partly outside.
+// `begin` and `end` are offsets from the first vector.
+struct text_span {
+    const uint4 *vectors;
+    unsigned begin;
+    unsigned long long end;
+};
+
+static __device__ __forceinline__ text_span span_of(const count_args &args)
+{
+    const unsigned begin =
+        static_cast<unsigned>(reinterpret_cast<unsigned long long>(args.data) % 16);
+    return {reinterpret_cast<const uint4 *>(args.data - begin), begin, begin + args.len};
+}
+
+// Returns the vector at an offset, with `blank` for each byte that is outside.
+static __device__ __forceinline__ uint4 vector_at(const text_span &span, unsigned long long offset,
+                                                  unsigned char blank)
+{
+    if (offset >= span.begin && offset + 16 <= span.end)
+        return span.vectors[offset / 16];
+    const unsigned char *const bytes = reinterpret_cast<const unsigned char *>(span.vectors);
+    unsigned long long halves[2] = {0, 0};
+    for (unsigned i = 16; i-- > 0;) {
+        const bool inside = offset + i >= span.begin && offset + i < span.end;
+        halves[1] = halves[1] << 8 | halves[0] >> 56;
+        halves[0] = halves[0] << 8 | (inside ? bytes[offset + i] : blank);
+    }
+    return make_uint4(static_cast<unsigned>(halves[0]), static_cast<unsigned>(halves[0] >> 32),
+                      static_cast<unsigned>(halves[1]), static_cast<unsigned>(halves[1] >> 32));
 }
 
 #endif

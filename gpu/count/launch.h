@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 // The kernels of the strategies, and how they are launched: for the device, its emulation and the
 // benchmarks.
-#ifndef GPUHISTO_LAUNCH_H
-#define GPUHISTO_LAUNCH_H
+#ifndef GPUHISTO_GPU_COUNT_LAUNCH_H
+#define GPUHISTO_GPU_COUNT_LAUNCH_H
 
 #include "gpu/count/counting.cuh"
 
@@ -14,7 +14,7 @@ extern "C" {
 
 using counting_kernel = void (*)(count_args args);
 
-// What gathers pages for a snapshot, by blocks of row_pages_block: row_pages.cuh.
+// What gathers pages for a snapshot, by blocks of row_pages_block.
 constexpr unsigned row_pages_block = 256;
 
 struct row_pages_args {

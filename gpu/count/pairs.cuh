@@ -17,8 +17,8 @@
 // words is taken back, which leaves them as they were, and counted in global memory instead.
 //
 // Where a block has less shared memory the first bytes are counted in ranges, as in lanes_values.
-#ifndef GPUHISTO_PAIRS_CUH
-#define GPUHISTO_PAIRS_CUH
+#ifndef GPUHISTO_GPU_COUNT_PAIRS_CUH
+#define GPUHISTO_GPU_COUNT_PAIRS_CUH
 
 #include "gpu/count/counting.cuh"
 

@@ -16,12 +16,10 @@
 // The second kernel counts the runs of a range in a table in shared memory. A range that has more
 // than its share of the values is counted by as many blocks as it has shares, which take its tiles
 // in turn.
-#ifndef GPUHISTO_PARTITIONED_CUH
-#define GPUHISTO_PARTITIONED_CUH
+#ifndef GPUHISTO_GPU_COUNT_PARTITIONED_CUH
+#define GPUHISTO_GPU_COUNT_PARTITIONED_CUH
 
-#include "gpu/count/byte_counters.cuh"
-#include "gpu/count/runs.cuh"
-#include "gpu/count/value_rows.cuh"
+#include "gpu/count/bin_cache.cuh"
 
 // The ranges that values are sorted into. Their number is odd, so that values with a power of two
 // between them go to all of them, and at most about that of the blocks of the second kernel that

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "strategy.h"
-#include "line_field.h"
+#include "gpu/count/sample_map.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The GPU counting strategies by name, in plain C: known in every build, with CUDA and without. */
-#ifndef GPUHISTO_STRATEGY_H
-#define GPUHISTO_STRATEGY_H
+#ifndef GPUHISTO_GPU_COUNT_STRATEGY_H
+#define GPUHISTO_GPU_COUNT_STRATEGY_H
 
 #include "src/tally/histogram_spec.h"
 

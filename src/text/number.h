@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Decimal numbers in text: the rules that all parsers follow, on the CPU (field_parser_*.c) and
- * on the GPU (gpu/count/parse_number.cuh), and what these share. Tokens stand between white space:
+ * on the GPU (gpu/count/numbers.cuh), and what these share. Tokens stand between white space:
  * space, \t, \n, \v, \f, \r.
  *
  * A number is [+-]? (digits [. digits*]? | . digits) ([eE] [+-]? digits)?, or [+-]? inf or infinity

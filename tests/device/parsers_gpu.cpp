@@ -2,7 +2,7 @@
 // The device functions that parse numbers, as a parser of the host.
 #include "tests/device/emulation.h"
 
-#include "gpu/count/parse_number.cuh"
+#include "gpu/count/numbers.cuh"
 #include "tests/unit/tested_parsers.h"
 
 namespace

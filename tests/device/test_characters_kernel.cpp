@@ -6,7 +6,7 @@
 #include "tests/device/emulation.h"
 
 #include "gpu/count/characters.cuh"
-#include "gpu/count/row_pages.cuh"
+#include "gpu/count/launch.h"
 
 extern "C" {
 #include "tests/helpers/check_characters.h"
@@ -111,7 +111,7 @@ void check_pages()
         uint64_t sum;
         for (unsigned i = 0; i < turn * turn; i++)
             counts[random_below(rows)]++;
-        emulate_launch(row_pages_grid(pages), row_pages_block, 0, [&] { gather_row_pages(args); });
+        emulate_launch(row_pages_grid(pages), row_pages_block, 0, [&] { row_pages_kernel(args); });
         seen.assign(words.begin(), words.end());
         std::fill(added.begin(), added.end(), 0);
         row_pages_add(seen.data(), added.data(), rows);

@@ -2,7 +2,7 @@
 /* Fields of lines counted by the device against the definition, on random lines of all kinds, and
  * on lines of every length around what a warp takes at a time and around the longest. Through the
  * seam, as test_strategies.c. */
-#include "gpu/count/line_field.h"
+#include "gpu/count/sample_map.h"
 #include "gpu/count/strategy.h"
 #include "tests/helpers/field_texts.h"
 #include "tests/helpers/naive_field.h"

@@ -7,7 +7,7 @@
 #include "gpu/count/numbers.cuh"
 
 extern "C" {
-#include "gpu/count/row_map.h"
+#include "gpu/count/sample_map.h"
 #include "tests/helpers/random.h"
 #include "tests/helpers/scale.h"
 #include "tests/helpers/text_rows.h"

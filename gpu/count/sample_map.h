@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* A histogram of values as the kernels are given it: plain numbers and a table, from which
- * gpu/count/rows.cuh finds the row of a value. src/tally/histogram_spec.h chooses the way; the
- * GPU's own additions are here. */
-#ifndef GPUHISTO_ROW_MAP_H
-#define GPUHISTO_ROW_MAP_H
+/* A histogram as the kernels are given it: plain numbers, and a table in the device's memory. */
+#ifndef GPUHISTO_GPU_COUNT_SAMPLE_MAP_H
+#define GPUHISTO_GPU_COUNT_SAMPLE_MAP_H
 
 #include "src/tally/histogram_spec.h"
+
+/* --- values: from this gpu/count/rows.cuh finds the row of one. src/tally/histogram_spec.h chooses
+ * the way; the GPU's own additions are here --- */
 
 /* The ways of finding a row. */
 enum row_way {
@@ -63,5 +64,52 @@ struct row_map row_map_of(const struct histogram_spec *spec);
 /* Returns the table of the map: `size` bytes, to be freed with free; NULL with a size of 0 if it
  * needs none, with another if memory is short. */
 void *row_table(const struct histogram_spec *spec, size_t *size);
+
+/* --- the map from characters to groups (struct character_groups) --- */
+
+struct group_map {
+    unsigned shift, bits;  /* as in struct character_groups */
+    unsigned units_at;     /* where the units begin in the table, after the pages */
+    const uint16_t *table; /* group_table, on the device; NULL: characters have no groups */
+};
+
+/* Returns the map of a histogram, without its table; all zeros if it has no groups. */
+struct group_map group_map_of(const struct histogram_spec *spec);
+
+/* Allocates the table of a histogram that has groups, of *size bytes, for free(). NULL: out of
+ * memory. */
+void *group_table(const struct histogram_spec *spec, size_t *size);
+
+/* --- the field of a line that is the number: struct field (src/text/field.h) without pointers ---
+ */
+
+/* The longest string of --after, in bytes; a longer one is left to the CPU. */
+#define LINE_FIELD_AFTER_MAX 128
+
+struct line_field {
+    enum field_kind kind;
+    int number;
+    unsigned char separator;
+    unsigned after_len;
+    unsigned char after[LINE_FIELD_AFTER_MAX];
+};
+
+/* True if the kernel takes the field. Reading from the beginning of a file is needed to know where
+ * records of CSV end, and each file's header to know the number of a named column. */
+static inline bool line_field_takes(const struct field *field)
+{
+    return field->kind != FIELD_NONE && field->kind != FIELD_CSV && field->kind != FIELD_JSON &&
+           field->kind != FIELD_LINE && !field->name && field->after_len <= LINE_FIELD_AFTER_MAX;
+}
+
+/* Returns the field as the kernel takes it. */
+static inline struct line_field line_field_of(const struct field *field)
+{
+    struct line_field line = {
+        field->kind, field->number, field->separator, (unsigned)field->after_len, {0}};
+    for (size_t i = 0; i < field->after_len; i++)
+        line.after[i] = (unsigned char)field->after[i];
+    return line;
+}
 
 #endif
