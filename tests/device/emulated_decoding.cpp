@@ -3,13 +3,21 @@
 #include "tests/device/emulated_device_internal.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <cstring>
 
 using namespace emulated;
 
-// What a test has batches hold, at most.
-static constexpr struct decode_capacity decoding_max = {512 << 10, 64, 32, 3 * DECODE_BLOCK_CONTENT,
-                                                        2 << 20};
+// What a test has batches hold, at most: as GPUHISTO_BATCH=IN,BLOCKS,FRAMES,ROOM says, or this.
+static struct decode_capacity decoding_max()
+{
+    struct decode_capacity max = {512 << 10, 64, 32, 3 * DECODE_BLOCK_CONTENT, 2 << 20};
+    const char *given = std::getenv("GPUHISTO_BATCH");
+    if (given &&
+        std::sscanf(given, "%u,%u,%u,%u", &max.in, &max.blocks, &max.frames, &max.room) != 4)
+        broken("GPUHISTO_BATCH is IN,BLOCKS,FRAMES,ROOM");
+    return max;
+}
 
 struct decode_batch &emulated::batch_of(struct device *device, unsigned slot)
 {
@@ -72,7 +80,7 @@ int device_open_decoding(struct device *device, void *arg)
         decoding->batches = 0;
         return 0;
     }
-    decoding->capacity = min_of(decoding->capacity, decoding_max);
+    decoding->capacity = min_of(decoding->capacity, decoding_max());
     decoding->memory =
         decode_fit_memory(&decoding->capacity, &decoding->batches, decoding->keep_min,
                           decoding_memory ? decoding_memory.load() : UINT64_MAX);

@@ -6,6 +6,7 @@ extern "C" {
 #include "src/text/number.h"
 }
 
+#include <algorithm>
 #include <cstdio>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -77,6 +78,8 @@ struct device *device_open(const struct device_plan *wanted, struct error *error
     device->args.shape = device->how.shape;
     device->args.partition = device->how.partition;
     device->slot_size = wanted->slot_size;
+    device->sample_size =
+        spec->is_aligned ? 2 : std::max<size_t>(histogram_spec_sample_size(spec), 1);
     device->args.coarsening = device->how.coarsening;
     device->counts.assign(device_histogram_words(spec), 0);
     if (row_pages_has(spec)) {

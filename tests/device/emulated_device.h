@@ -9,7 +9,8 @@
  * KIND:AT[:once], with KIND error, wrong, hang, late, stop, content or stuck, or readerror,
  * readhang or readstuck, where only calls that copy content to the host count. GPUHISTO_DEVICES is
  * how many devices there are; the first one fails. GPUHISTO_SHARED_MEMORY is how many bytes of
- * shared memory a block may have. */
+ * shared memory a block may have. GPUHISTO_BATCH=IN,BLOCKS,FRAMES,ROOM is what a batch holds at
+ * most: compressed bytes, blocks, frames and bytes of content. */
 #ifndef GPUHISTO_EMULATED_DEVICE_H
 #define GPUHISTO_EMULATED_DEVICE_H
 

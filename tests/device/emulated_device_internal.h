@@ -56,7 +56,8 @@ struct numbered {
 };
 
 struct slot {
-    std::unique_ptr<unsigned char[]> buffer; // of just len bytes, so that reading past them shows
+    std::unique_ptr<unsigned char[]> buffer; // memory that ends where data do
+    unsigned char *data;                     // in it
     size_t len = 0;
     bool copied = false, in_flight = false, arrived = false;
     unsigned looks = 0;
@@ -86,7 +87,7 @@ struct device {
     emulated::memory scratch;
     unsigned char *scratch_begin;
     std::unique_ptr<void, void (*)(void *)> table{nullptr, std::free};
-    size_t slot_size;
+    size_t slot_size, sample_size;
     std::vector<unsigned long long> counts, saved;
     std::vector<unsigned long long> page_words; // of snapshots in pages,
     std::vector<unsigned> page_positions;       // each page's place; none: they are not

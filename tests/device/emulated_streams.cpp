@@ -156,18 +156,25 @@ void run_stages(struct device *device, struct decode_batch batch, const struct d
 }
 
 // Content as a buffer of just len bytes, as slots have it.
+// Where a kernel finds so many bytes: in memory of just that many, so that reading past them shows,
+// and at any multiple of a sample's size, as content of batches is.
+unsigned char *place(struct device *device, struct slot &slot, size_t size)
+{
+    const size_t at = device->random() % (16 / device->sample_size) * device->sample_size;
+    slot.buffer.reset(new unsigned char[at + size]);
+    return slot.data = slot.buffer.get() + at;
+}
+
 void take_content(struct device *device, const struct device_work &work)
 {
-    struct slot &slot = device->slots[work.slot];
-    slot.buffer.reset(new unsigned char[work.content.len]);
-    std::memcpy(slot.buffer.get(), batch_of(device, work.slot).out + work.content.begin,
-                work.content.len);
+    std::memcpy(place(device, device->slots[work.slot], work.content.len),
+                batch_of(device, work.slot).out + work.content.begin, work.content.len);
 }
 
 void run_count(struct device *device, struct slot &slot, size_t len)
 {
     slot.times.count_begin = device->now();
-    run_kernel(device, slot.buffer.get(), len);
+    run_kernel(device, slot.data, len);
     slot.times.count_end = device->now();
 }
 
@@ -192,8 +199,7 @@ void perform(struct device *device, const job &job, bool dying)
     switch (work.kind) {
     case WORK_COPY_IN:
         slot.times.copy_begin = device->now();
-        slot.buffer.reset(new unsigned char[work.chunk.len]);
-        std::memcpy(slot.buffer.get(), work.chunk.data, work.chunk.len);
+        std::memcpy(place(device, slot, work.chunk.len), work.chunk.data, work.chunk.len);
         slot.len = work.chunk.len;
         slot.times.copy_end = device->now();
         break;
