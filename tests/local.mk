@@ -286,18 +286,9 @@ tests_unit_test_zstd_links_LDADD = $(libraries)
 
 # --- the device: the kernels where one is built in, which are skipped without a GPU ---
 
-device_tests = tests/device/test_characters_strategy tests/device/test_fields_strategy tests/device/test_many_bins \
-	tests/device/test_numbers_strategy tests/device/test_pairs_strategy tests/device/test_strategies \
-	tests/device/test_value_strategies tests/device/test_zstd_device
+device_tests = tests/device/test_kernels
 test_programs += $(device_tests)
-tests_device_test_characters_strategy_LDADD = $(with_device)
-tests_device_test_fields_strategy_LDADD = $(with_device)
-tests_device_test_many_bins_LDADD = $(with_device)
-tests_device_test_numbers_strategy_LDADD = $(with_device)
-tests_device_test_pairs_strategy_LDADD = $(with_device)
-tests_device_test_strategies_LDADD = $(with_device)
-tests_device_test_value_strategies_LDADD = $(with_device) -lm
-tests_device_test_zstd_device_LDADD = $(with_device)
+tests_device_test_kernels_LDADD = $(with_device) -lm
 
 # The kernels on a device that is emulated in C++, and all that can go wrong with a device.
 if HAVE_CXX
@@ -312,14 +303,11 @@ tests_device_libemulated_a_CXXFLAGS = $(AM_CXXFLAGS) $(FIBER_CFLAGS)
 emulated = tests/helpers/libhelpers.a libgpuhisto.a tests/device/libemulated.a libhistogram.a
 
 # A C++ source that does not exist has automake link a C program with the C++ compiler.
-emulated_tests = tests/device/test_characters_kernel tests/device/test_characters_strategy_emulated tests/device/test_decoder tests/device/test_emulation tests/device/test_fields_strategy_emulated tests/device/test_gpu_engine tests/device/test_gpu_group tests/device/test_growing \
-	tests/device/test_kernel_table \
-	tests/device/test_many_bins_emulated tests/device/test_number_parser_gpu tests/device/test_numbers_kernel \
-	tests/device/test_numbers_strategy_emulated tests/device/test_pairs_kernel \
-	tests/device/test_pairs_strategy_emulated tests/device/test_pool tests/device/test_rows \
-	tests/device/test_strategies_emulated tests/device/test_value_strategies_emulated \
+emulated_tests = tests/device/test_decoder tests/device/test_emulation tests/device/test_gpu_engine tests/device/test_gpu_group tests/device/test_growing \
+	tests/device/test_kernel_table tests/device/test_kernels_emulated tests/device/test_number_parser_gpu \
+	tests/device/test_pool tests/device/test_rows \
 	tests/device/test_gpu_files \
-	tests/device/test_zstd_device_emulated tests/device/test_zstd_entropy tests/device/test_zstd_matches \
+	tests/device/test_zstd_entropy tests/device/test_zstd_matches \
 	tests/device/test_zstd_stages
 if HAVE_ZLIB
 if HAVE_ISAL
@@ -339,11 +327,6 @@ tests_device_test_gzip_find_LDADD = $(emulated) -lz
 tests_device_test_gzip_parse_SOURCES = tests/device/test_gzip_parse.cpp
 tests_device_test_gzip_parse_LDADD = $(emulated) -lz
 endif
-tests_device_test_characters_kernel_SOURCES = tests/device/test_characters_kernel.cpp
-tests_device_test_characters_kernel_LDADD = $(emulated)
-tests_device_test_characters_strategy_emulated_SOURCES = tests/device/test_characters_strategy.c
-nodist_EXTRA_tests_device_test_characters_strategy_emulated_SOURCES = cxx.cpp
-tests_device_test_characters_strategy_emulated_LDADD = $(emulated)
 tests_device_test_decoder_SOURCES = tests/device/test_decoder.c
 tests_device_test_decoder_CPPFLAGS = $(AM_CPPFLAGS) -DCOMPRESSOR=compressor_zstd
 nodist_EXTRA_tests_device_test_decoder_SOURCES = cxx.cpp
@@ -352,9 +335,6 @@ emulated_program = tests/device/gpuhisto-emulated
 test_programs += $(emulated_tests) $(emulated_program) tests/device/zstd_files
 tests_device_test_emulation_SOURCES = tests/device/test_emulation.cpp
 tests_device_test_emulation_LDADD = $(emulated)
-tests_device_test_fields_strategy_emulated_SOURCES = tests/device/test_fields_strategy.c
-nodist_EXTRA_tests_device_test_fields_strategy_emulated_SOURCES = cxx.cpp
-tests_device_test_fields_strategy_emulated_LDADD = $(emulated)
 tests_device_test_gpu_engine_SOURCES = tests/device/test_gpu_engine.c
 nodist_EXTRA_tests_device_test_gpu_engine_SOURCES = cxx.cpp
 tests_device_test_gpu_engine_LDADD = $(emulated)
@@ -366,36 +346,17 @@ nodist_EXTRA_tests_device_test_growing_SOURCES = cxx.cpp
 tests_device_test_growing_LDADD = $(emulated)
 tests_device_test_kernel_table_SOURCES = tests/device/test_kernel_table.cpp
 tests_device_test_kernel_table_LDADD = $(emulated)
-tests_device_test_many_bins_emulated_SOURCES = tests/device/test_many_bins.c
-nodist_EXTRA_tests_device_test_many_bins_emulated_SOURCES = cxx.cpp
-tests_device_test_many_bins_emulated_LDADD = $(emulated)
 tests_device_test_number_parser_gpu_SOURCES = tests/unit/test_number_parsers.c \
 	tests/unit/tested_parsers.h tests/device/parsers_gpu.cpp
 tests_device_test_number_parser_gpu_LDADD = $(emulated)
-tests_device_test_numbers_kernel_SOURCES = tests/device/test_numbers_kernel.cpp
-tests_device_test_numbers_kernel_LDADD = $(emulated)
-tests_device_test_numbers_strategy_emulated_SOURCES = tests/device/test_numbers_strategy.c
-nodist_EXTRA_tests_device_test_numbers_strategy_emulated_SOURCES = cxx.cpp
-tests_device_test_numbers_strategy_emulated_LDADD = $(emulated)
-tests_device_test_pairs_kernel_SOURCES = tests/device/test_pairs_kernel.cpp
-tests_device_test_pairs_kernel_LDADD = $(emulated)
-tests_device_test_pairs_strategy_emulated_SOURCES = tests/device/test_pairs_strategy.c
-nodist_EXTRA_tests_device_test_pairs_strategy_emulated_SOURCES = cxx.cpp
-tests_device_test_pairs_strategy_emulated_LDADD = $(emulated)
 tests_device_test_pool_SOURCES = tests/device/test_pool.c
 nodist_EXTRA_tests_device_test_pool_SOURCES = cxx.cpp
 tests_device_test_pool_LDADD = $(emulated)
+tests_device_test_kernels_emulated_SOURCES = tests/device/test_kernels.c
+nodist_EXTRA_tests_device_test_kernels_emulated_SOURCES = cxx.cpp
+tests_device_test_kernels_emulated_LDADD = $(emulated)
 tests_device_test_rows_SOURCES = tests/device/test_rows.cpp
 tests_device_test_rows_LDADD = $(emulated)
-tests_device_test_strategies_emulated_SOURCES = tests/device/test_strategies.c
-nodist_EXTRA_tests_device_test_strategies_emulated_SOURCES = cxx.cpp
-tests_device_test_strategies_emulated_LDADD = $(emulated)
-tests_device_test_value_strategies_emulated_SOURCES = tests/device/test_value_strategies.c
-nodist_EXTRA_tests_device_test_value_strategies_emulated_SOURCES = cxx.cpp
-tests_device_test_value_strategies_emulated_LDADD = $(emulated)
-tests_device_test_zstd_device_emulated_SOURCES = tests/device/test_zstd_device.c
-nodist_EXTRA_tests_device_test_zstd_device_emulated_SOURCES = cxx.cpp
-tests_device_test_zstd_device_emulated_LDADD = $(emulated)
 tests_device_test_gpu_files_SOURCES = tests/device/test_gpu_files.c
 nodist_EXTRA_tests_device_test_gpu_files_SOURCES = cxx.cpp
 tests_device_test_gpu_files_LDADD = $(emulated)
