@@ -308,7 +308,7 @@ emulated_tests = tests/device/test_decoder tests/device/test_emulation tests/dev
 	tests/device/test_pool tests/device/test_rows \
 	tests/device/test_gpu_files \
 	tests/device/test_zstd_entropy tests/device/test_zstd_matches \
-	tests/device/test_zstd_stages
+	tests/device/test_zstd_files tests/device/test_zstd_stages
 if HAVE_ZLIB
 if HAVE_ISAL
 emulated_tests += tests/device/test_decoder_gzip
@@ -352,6 +352,9 @@ tests_device_test_number_parser_gpu_LDADD = $(emulated)
 tests_device_test_pool_SOURCES = tests/device/test_pool.c
 nodist_EXTRA_tests_device_test_pool_SOURCES = cxx.cpp
 tests_device_test_pool_LDADD = $(emulated)
+gpu_files = tests/device/gpu_files.c tests/device/gpu_files.h
+tests_device_test_zstd_files_SOURCES = tests/device/test_zstd_files.cpp tests/device/zstd_made.cpp tests/device/zstd_made.h $(gpu_files)
+tests_device_test_zstd_files_LDADD = $(emulated)
 tests_device_test_kernels_emulated_SOURCES = tests/device/test_kernels.c
 nodist_EXTRA_tests_device_test_kernels_emulated_SOURCES = cxx.cpp
 tests_device_test_kernels_emulated_LDADD = $(emulated)

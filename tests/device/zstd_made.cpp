@@ -15,8 +15,6 @@ namespace
 
 using byte_vector = std::vector<unsigned char>;
 
-constexpr uint64_t window = 1 << 20;
-
 unsigned between(unsigned min, unsigned max)
 {
     return min + random_below(max - min + 1);
@@ -316,7 +314,7 @@ struct made_state {
     bool has_tree = false, has_tables = false;
     huffman_tree tree;
     fse_table tables[3];
-    uint64_t repeat_offsets[3] = {1, 4, 8}, content = 0;
+    uint64_t repeat_offsets[3] = {1, 4, 8}, content = 0, window = 1 << 20;
 };
 
 byte_vector put_stream(const huffman_tree &tree, const std::vector<unsigned> &literals,
@@ -508,29 +506,46 @@ bool choose_length(const fse_table &table, const unsigned *bits, unsigned min, u
     return false;
 }
 
-bool draw_sequence(made_state &state, uint64_t literals, uint64_t room, made_sequence &made,
-                   uint64_t *length, uint64_t *match)
+// Draws an offset value of a code that the table has; 0: none was found.
+uint64_t draw_offset_value(const made_state &state, made_offsets offsets, uint64_t reach)
+{
+    const fse_table &table = state.tables[1];
+    if (offsets == ZERO_OFFSET)
+        return 3;
+    const uint64_t value = offsets == BEYOND_OFFSETS                     ? reach + 4
+                           : offsets == FAR_OFFSETS                      ? reach + 3
+                           : offsets == NEAR_OFFSETS && random_below(10) ? between(1, 40) + 3
+                                                                         : 0;
+    if (value > 0)
+        return table.has(highest(static_cast<unsigned>(value))) ? value : 0;
+    const unsigned code = table.rows[random_below(static_cast<unsigned>(table.rows.size()))].symbol;
+    return (uint64_t{1} << code) + (random_word() & ((uint64_t{1} << code) - 1));
+}
+
+bool draw_sequence(made_state &state, made_offsets offsets, uint64_t literals, uint64_t room,
+                   made_sequence &made, uint64_t *length, uint64_t *match)
 {
     if (room < 3 ||
         !choose_length(state.tables[0], length_bits, 0, std::min(literals, room - 3),
                        &made.codes[0], length) ||
         !choose_length(state.tables[2], match_bits, 3, room - *length, &made.codes[2], match))
         return false;
+    const uint64_t reach = std::min(state.content + *length, state.window);
     for (unsigned tries = 0; tries < 60; tries++) {
-        const fse_table &table = state.tables[1];
-        const unsigned code =
-            table.rows[random_below(static_cast<unsigned>(table.rows.size()))].symbol;
-        const uint64_t extra = random_word() & ((uint64_t{1} << code) - 1);
+        const uint64_t value = draw_offset_value(state, offsets, reach);
         uint64_t repeat_offsets[3] = {state.repeat_offsets[0], state.repeat_offsets[1],
                                       state.repeat_offsets[2]};
-        const uint64_t offset =
-            use_offset(repeat_offsets, (uint64_t{1} << code) + extra, *length == 0);
-        if (offset == 0 || offset > std::min(state.content + *length, window))
+        if (value == 0)
+            return false;
+        const uint64_t offset = use_offset(repeat_offsets, value, *length == 0);
+        const bool is_due = offsets == BEYOND_OFFSETS ? offset == reach + 1
+                            : offsets == ZERO_OFFSET  ? offset == 0
+                                                      : offset > 0 && offset <= reach;
+        if (!is_due)
             continue;
         std::copy(repeat_offsets, repeat_offsets + 3, state.repeat_offsets);
-        made.codes[1] = code;
-        made.extra[1] = extra;
-        made.extra_bits[1] = code;
+        made.codes[1] = made.extra_bits[1] = highest(static_cast<unsigned>(value));
+        made.extra[1] = value - (uint64_t{1} << made.codes[1]);
         made.extra[0] = *length - base_of(length_bits, made.codes[0], 0);
         made.extra_bits[0] = length_bits[made.codes[0]];
         made.extra[2] = *match - base_of(match_bits, made.codes[2], 3);
@@ -574,10 +589,10 @@ byte_vector put_sequence_count(size_t count)
     return to;
 }
 
-// The content of a compressed block, for a window and a room of 128 KiB.
+// The content of a compressed block.
 byte_vector put_compressed(const made_block &how, made_state &state)
 {
-    const size_t room = 1u << 17,
+    const size_t room = std::min<size_t>(1u << 17, state.window),
                  literals = random_below(static_cast<unsigned>(how.literals_max) + 1);
     const size_t wanted = random_below(static_cast<unsigned>(how.sequences_max) + 1);
     made_state after = state;
@@ -590,8 +605,10 @@ byte_vector put_compressed(const made_block &how, made_state &state)
     while (sequences.size() < wanted) {
         made_sequence made;
         uint64_t length, match;
-        if (!draw_sequence(after, literals - used, room - content - (literals - used), made,
-                           &length, &match))
+        const bool is_bad = how.offsets >= BEYOND_OFFSETS;
+        const bool is_last = sequences.size() + 1 == wanted;
+        if (!draw_sequence(after, is_bad && !is_last ? ANY_OFFSETS : how.offsets, literals - used,
+                           room - content - (literals - used), made, &length, &match))
             break;
         used += length;
         content += length + match;
@@ -644,9 +661,10 @@ byte_vector put_block(const made_block &how, made_state &state, bool last)
 } // namespace
 
 std::vector<unsigned char> zstd_made_frame(const std::vector<made_block> &blocks,
-                                           unsigned window_log)
+                                           unsigned window_log, unsigned made_for)
 {
     made_state state;
+    state.window = uint64_t{1} << made_for;
     byte_vector body, to;
     for (size_t i = 0; i < blocks.size(); i++)
         append(body, put_block(blocks[i], state, i + 1 == blocks.size()));

@@ -11,6 +11,15 @@
 constexpr int any_kind = -1;
 constexpr size_t any_size = ~size_t{0};
 
+// Offsets of a block's sequences.
+enum made_offsets {
+    ANY_OFFSETS,
+    NEAR_OFFSETS,   // 1 to 40, most of them: matches overlap themselves
+    FAR_OFFSETS,    // as far as may be
+    BEYOND_OFFSETS, // all are as they may be, but the last one reaches a byte further
+    ZERO_OFFSET,    // but the last one is 0: the offset 1 again, less one
+};
+
 // How one block is to be made.
 struct made_block {
     int type = any_kind;     // 0 raw, 1 RLE, 2 compressed
@@ -27,12 +36,14 @@ struct made_block {
     int modes[3] = {any_kind, any_kind, any_kind};
     bool most_accurate = false; // described ones have as many cells as they may
     size_t sequences_max = 100;
+    made_offsets offsets =
+        ANY_OFFSETS; // others than any want all offset codes, as modes[1] = 0 has
 };
 
 // A frame of such blocks, in which the last tables and offsets go on from block to block. Each call
-// makes another one (tests/helpers/random.h). Blocks are made for a window of 1 MiB: what is stated
-// to have a smaller one may not be valid.
+// makes another one (tests/helpers/random.h). Its header states a window of 2^window_log bytes;
+// blocks are made for one of 2^made_for, so what is stated to have a smaller one may not be valid.
 std::vector<unsigned char> zstd_made_frame(const std::vector<made_block> &blocks,
-                                           unsigned window_log = 20);
+                                           unsigned window_log = 20, unsigned made_for = 20);
 
 #endif
