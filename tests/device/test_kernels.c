@@ -6,7 +6,7 @@
  * parts: test_kernels pairs.
  *
  * A device goes on adding, so each case also sees what the ones before have left. */
-#include "gpu/count/line_field.h"
+#include "gpu/count/sample_map.h"
 #include "gpu/count/strategy.h"
 #include "gpu/count/tuning.h"
 #include "gpu/engine/row_pages.h"
