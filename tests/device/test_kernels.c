@@ -8,7 +8,6 @@
  * A device goes on adding, so each case also sees what the ones before have left. */
 #include "gpu/count/sample_map.h"
 #include "gpu/count/strategy.h"
-#include "gpu/count/tuning.h"
 #include "gpu/engine/row_pages.h"
 #include "src/tally/characters.h"
 #include "tests/helpers/bits.h"
@@ -78,6 +77,16 @@ static void close_counted(struct counted *counted)
     free(counted->rows);
 }
 
+/* Adds the counts of a snapshot in pages to rows[0..n). */
+static void add_pages(const uint64_t *words, uint64_t *rows, size_t n)
+{
+    for (size_t i = 0; i < words[0]; i++) {
+        const uint64_t *page = words + row_pages_words(i);
+        for (size_t row = 0; row < ROW_PAGE && page[0] * ROW_PAGE + row < n; row++)
+            rows[page[0] * ROW_PAGE + row] += page[1 + row];
+    }
+}
+
 /* Counts data[0..len), of which counted->expected has what it must come to. */
 static void check(struct counted *counted, size_t len, const char *what, unsigned kind)
 {
@@ -90,7 +99,7 @@ static void check(struct counted *counted, size_t len, const char *what, unsigne
     }
     if (counted->rows) {
         memset(counted->rows, 0, spec->bins * sizeof(uint64_t));
-        row_pages_add(counted->seen, counted->rows, spec->bins);
+        add_pages(counted->seen, counted->rows, spec->bins);
         is = counted->rows;
         words = spec->bins;
     }
@@ -286,9 +295,10 @@ static void check_values(void)
 
 /* Values; more than the sorting memory of an emulated device has room for. */
 #define EMULATED_MAX 140001
-#define DEVICE_MAX 5100001 /* an eighth of their tiles is an odd number */
-#define TILE                                                                                       \
-    ((size_t)PARTITION_BLOCK * PARTITION_VALUES) /* values that partitioned sorts at once */
+#define DEVICE_MAX 5100001                  /* an eighth of their tiles is an odd number */
+#define TILE ((size_t)PARTITION_BLOCK * 32) /* values that partitioned sorts at once, */
+#define RANGE_ROWS 4096                     /* at least as many bins in a range of its, */
+#define RANGES 263                          /* and at most as many ranges */
 
 enum many {
     UNIFORM,
@@ -309,8 +319,7 @@ static uint64_t many_value(enum many kind, size_t i, size_t len, uint64_t bins)
 {
     static const unsigned char steps[16] = {0, 1, 2, 3, 0, 1, 2, 0, 1, 0, 0, 7, 6, 5, 4, 4};
     static uint64_t last;
-    const uint64_t wanted = bins / PARTITION_ROWS_MIN | 1,
-                   ranges = wanted < PARTITION_RANGES ? wanted : PARTITION_RANGES;
+    const uint64_t wanted = bins / RANGE_ROWS | 1, ranges = wanted < RANGES ? wanted : RANGES;
     switch (kind) {
     case ONE_VALUE: /* in the middle of a word of counters */
         return bins - 3;
