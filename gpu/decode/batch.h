@@ -180,7 +180,6 @@ struct decode_verdict {
                        * left as soon as one is bad */
     uint32_t refusal; /* why: enum decode_refusal */
     uint32_t content; /* bytes, if no block is refused */
-    uint64_t before;  /* bytes of the last frame so far, if it goes on; otherwise 0 */
     uint32_t tail;    /* bytes after the last whole record (tail.cuh) */
     uint32_t last;    /* the last four bytes of content, or all of fewer: the last one highest */
 };
@@ -260,6 +259,20 @@ static DECODE_ON_BOTH inline uint32_t decode_block_count(const struct decode_bat
 static DECODE_ON_BOTH inline uint32_t decode_frame_count(const struct decode_batch *batch)
 {
     return batch->counts ? batch->counts->frames : batch->frames;
+}
+
+/* These return what the batch takes over from the one before: what all formats have, and what gzip
+ * has beside it. On the device only. */
+static DECODE_ON_BOTH inline const struct decode_carry *
+decode_carry_of(const struct decode_batch *batch)
+{
+    return (const struct decode_carry *)batch->in;
+}
+
+static DECODE_ON_BOTH inline const struct gzip_carry *
+gzip_carry_of(const struct decode_batch *batch)
+{
+    return (const struct gzip_carry *)(batch->in + GZIP_CARRY_AT);
 }
 
 #endif

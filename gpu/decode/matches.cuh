@@ -1,118 +1,108 @@
 // SPDX-License-Identifier: MIT
-// The stages that make content of literals and matches.
+// The stages that make content of literals and sequences. A batch takes one of two ways:
+//
+// - place, link, follow: every byte of content gets its value, or a link to the byte that it is
+//   copied from, and then all links are followed at once;
+// - place, copy: if the batch has many frames (decode_copies_frames), a CUDA block goes through
+// each
+//   from its beginning to its end.
+//
+// gzip, whose matches reach back less far, has only place in common, and goes on in
+// gzip/content.cuh.
 #ifndef GPUHISTO_GPU_DECODE_MATCHES_CUH
 #define GPUHISTO_GPU_DECODE_MATCHES_CUH
 
+#include "gpu/decode/stages.h"
 #include "gpu/decode/tile.cuh"
-#include "gpu/decode/zstd/sequences.cuh"
+#include "gpu/decode/zstd/offsets.cuh"
 
 // --- place ---
-
-// The stage place: finds where each block's content begins, its repeat offsets there, how far it
-// may reach back, and whether frames hold what they state. It begins the verdict.
+//
+// Finds where each block's content begins, its repeat offsets there, how far it may reach back, and
+// whether frames hold what they state. It begins the verdict.
 //
 // Takes outcome.refusal, .content and .after of every block; gives .content_at, .before and .reach,
 // may refuse the last block of a frame, and writes the verdict. Content of refused blocks counts as
-// none.
+// none. Of gzip it also gives the first unit of each segment. There it waits for the chain of the
+// batch before, not for its content.
 //
-// One CUDA block goes through the zstd blocks, a thread each, so many at a time: a few thousand
-// blocks are a few rounds of some microseconds. Lengths are added and repeat offsets composed by
-// one scan. A frame's first block maps anything to constants, so frames need no scans of their own.
-// Shared memory: the sums of the warps, less than 1 KiB.
+// One CUDA block goes through the blocks, a thread each, so many at a time: a few thousand blocks
+// are a few rounds of some microseconds. Lengths are added and repeat offsets composed by one scan.
+// A frame's first block maps anything to constants, so frames need no scans of their own.
 
 constexpr unsigned DECODE_PLACE_THREADS = 1024;
 static_assert(DECODE_PLACE_THREADS % 32 == 0 && DECODE_PLACE_THREADS <= 1024,
               "a warp adds up warps");
 
-static inline unsigned place_grid(const struct decode_batch *, unsigned)
-{
-    return 1;
-}
-
-// The sum of some blocks in a row.
-struct place_sum {
+// The sum of some blocks in a row; gzip has no repeat offsets.
+template <decode_format Format> struct place_sum {
     unsigned content;
-    repeat_offsets_map repeat_offsets;
+
+    static __device__ place_sum nothing()
+    {
+        return {0};
+    }
+    __device__ place_sum then(const place_sum &after) const
+    {
+        return {content + after.content};
+    }
 };
 
-static __device__ inline place_sum place_then(const place_sum &first, const place_sum &second)
-{
-    return {first.content + second.content,
-            repeat_offsets_map_then(first.repeat_offsets, second.repeat_offsets)};
-}
+template <> struct place_sum<DECODE_ZSTD> {
+    unsigned content;
+    offsets_map offsets;
 
-static __device__ inline place_sum place_nothing()
-{
-    return {0, repeat_offsets_map_same()};
-}
-
-static __device__ inline place_sum place_shuffle_up(const place_sum &sum, unsigned by)
-{
-    place_sum other;
-    other.content = __shfl_up_sync(0xffffffffu, sum.content, by);
-    for (unsigned i = 0; i < 3; i++)
-        other.repeat_offsets.position[i] =
-            __shfl_up_sync(0xffffffffu, sum.repeat_offsets.position[i], by);
-    return other;
-}
-
-// Returns the sum of the lanes up to and with this one.
-static __device__ inline place_sum place_scan_warp(place_sum sum)
-{
-    for (unsigned by = 1; by < 32; by *= 2) {
-        const place_sum before = place_shuffle_up(sum, by);
-        if (threadIdx.x % 32 >= by)
-            sum = place_then(before, sum);
+    static __device__ place_sum nothing()
+    {
+        return {0, offsets_map_same()};
     }
-    return sum;
-}
+    __device__ place_sum then(const place_sum &after) const
+    {
+        return {content + after.content, offsets_map_then(offsets, after.offsets)};
+    }
+};
 
 // Returns the sum of all threads before this one, after `before`, which becomes that of all
 // threads. `warps` has a place for each warp.
-static __device__ inline place_sum place_scan(const place_sum &own, place_sum *warps,
-                                              place_sum &before)
+template <typename Sum>
+static __device__ inline Sum place_scan(const Sum &own, Sum *warps, Sum &before)
 {
     const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    const place_sum inclusive = place_scan_warp(own);
-    place_sum exclusive = place_shuffle_up(inclusive, 1);
+    const auto then = [](const Sum &a, const Sum &b) { return a.then(b); };
+    const Sum inclusive = warp_scan(own, then);
+    Sum exclusive = warp_before(inclusive, 1);
     if (lane == 0)
-        exclusive = place_nothing();
+        exclusive = Sum::nothing();
     if (lane == 31)
         warps[warp] = inclusive;
     __syncthreads();
-    if (warp == 0) {
-        const place_sum sum = lane < blockDim.x / 32 ? warps[lane] : place_nothing();
-        warps[lane] = place_scan_warp(sum);
-    }
+    if (warp == 0)
+        warps[lane] = warp_scan(lane < blockDim.x / 32 ? warps[lane] : Sum::nothing(), then);
     __syncthreads();
     if (warp > 0)
-        exclusive = place_then(warps[warp - 1], exclusive);
-    exclusive = place_then(before, exclusive);
-    before = place_then(before, warps[31]);
+        exclusive = warps[warp - 1].then(exclusive);
+    exclusive = before.then(exclusive);
+    before = before.then(warps[31]);
     __syncthreads();
     return exclusive;
 }
 
-// True if the frame holds another number of bytes than it states; it has `content` so far.
-static __device__ inline bool place_misstated(const decode_frame &frame, unsigned long long content)
-{
-    if (frame.content == DECODE_CONTENT_UNKNOWN)
-        return false;
-    return frame.ends ? content != frame.content : content > frame.content;
-}
-
+template <decode_format Format>
 static __global__ void __launch_bounds__(DECODE_PLACE_THREADS) decode_place(decode_batch batch)
 {
-    __shared__ place_sum warps[32];
+    using sum = place_sum<Format>;
+    constexpr bool is_zstd = Format == DECODE_ZSTD;
+    __shared__ sum warps[32];
     __shared__ unsigned refused;
-    const decode_carry *const carry = reinterpret_cast<const decode_carry *>(batch.in);
-    place_sum before = place_nothing();
-    if (!batch.frame[0].begins)
-        before.repeat_offsets = repeat_offsets_map_of(carry->repeat_offsets);
+    const decode_carry *const carry = decode_carry_of(&batch);
+    const unsigned blocks = decode_block_count(&batch);
+    sum before = sum::nothing();
+    if constexpr (is_zstd)
+        if (!batch.frame[0].begins)
+            before.offsets = offsets_map_of(carry->repeat_offsets);
     if (threadIdx.x == 0)
         refused = DECODE_NONE;
     __syncthreads();
-    const unsigned blocks = decode_block_count(&batch);
     for (unsigned first = 0; first < blocks; first += blockDim.x) {
         const unsigned index = first + threadIdx.x;
         const bool is_there = index < blocks;
@@ -120,52 +110,63 @@ static __global__ void __launch_bounds__(DECODE_PLACE_THREADS) decode_place(deco
         const decode_frame frame = batch.frame[is_there ? batch.block[index].frame : 0];
         const bool is_taken = is_there && outcome->refusal == DECODE_TAKEN;
         const bool begins = is_there && frame.begins && frame.first == index;
-        place_sum own = place_nothing();
+        sum own = sum::nothing();
         if (is_taken)
-            own = {min(outcome->content, batch.block[index].room),
-                   repeat_offsets_map_of(outcome->after)};
-        if (begins)
-            own.repeat_offsets =
-                repeat_offsets_map_then(repeat_offsets_map_begin(), own.repeat_offsets);
-        const place_sum at = place_scan(own, warps, before);
+            own.content = outcome->content;
+        if constexpr (is_zstd) {
+            if (is_taken)
+                own.offsets = offsets_map_of(outcome->after);
+            if (begins)
+                own.offsets = offsets_map_then(offsets_map_begin(), own.offsets);
+        }
+        const sum at = place_scan(own, warps, before);
         if (is_there) {
             outcome->content_at = at.content;
-            outcome->before =
-                repeat_offsets_of_map(begins ? repeat_offsets_map_begin() : at.repeat_offsets);
+            if constexpr (is_zstd)
+                outcome->before = offsets_of_map(begins ? offsets_map_begin() : at.offsets);
         }
         __syncthreads(); // the first block of the frame knows where it is
-        if (is_there) {
-            unsigned long long within = at.content - batch.outcome[frame.first].content_at;
-            if (!frame.begins)
-                within += carry->before;
-            outcome->reach = static_cast<unsigned>(
-                min(within, static_cast<unsigned long long>(ZSTD_WINDOW_MAX)));
+        if (!is_there)
+            continue;
+        unsigned long long within = at.content - batch.outcome[frame.first].content_at;
+        if (!frame.begins)
+            within += is_zstd ? carry->before : gzip_carry_of(&batch)->before;
+        outcome->reach =
+            static_cast<unsigned>(min(within, static_cast<unsigned long long>(ZSTD_WINDOW_MAX)));
+        if constexpr (is_zstd) {
+            const unsigned long long size = within + own.content;
             const bool is_last = index == frame.first + frame.blocks - 1;
-            if (is_taken && is_last && place_misstated(frame, within + own.content))
+            const bool is_stated = frame.content != DECODE_CONTENT_UNKNOWN;
+            if (is_taken && is_last && is_stated &&
+                (frame.ends ? size != frame.content : size > frame.content))
                 outcome->refusal = DECODE_BAD;
-            if (outcome->refusal != DECODE_TAKEN)
-                atomicMin(&refused, index);
+        } else {
+            // No unit has as much content as a segment, so each is the first of at most one.
+            const unsigned segment = at.content / GZIP_SEGMENT;
+            if (index == 0 || segment * GZIP_SEGMENT > batch.outcome[index - 1].content_at)
+                batch.gzip.segments[segment] = index;
         }
+        if (outcome->refusal != DECODE_TAKEN)
+            atomicMin(&refused, index);
     }
     __syncthreads();
-    if (threadIdx.x == 0) {
-        const unsigned why =
-            refused != DECODE_NONE ? batch.outcome[refused].refusal : unsigned{DECODE_TAKEN};
-        *batch.verdict = {refused, why, before.content, 0, 0, 0};
-    }
+    if (threadIdx.x > 0)
+        return;
+    decode_verdict verdict = {refused, DECODE_TAKEN, before.content, 0, 0};
+    if (refused != DECODE_NONE)
+        verdict.refusal = batch.outcome[refused].refusal;
+    *batch.verdict = verdict;
 }
 
 // --- link ---
-
-// The stage link: every byte of content gets its value, or a link to the byte that it is copied
-// from.
+//
+// Every byte of content gets its value, or a link to the byte that it is copied from.
 //
 // Takes what all stages before it give; gives batch.links, and refuses blocks with an offset that
 // is 0 or reaches beyond the window or the beginning of the frame.
 //
-// A CUDA block has a tile of one zstd block (tile.cuh). Its remaining links lead to before the
-// tile, and are followed by the next stage. Bytes before the batch are known, and are values at
-// once. Batches of many frames go another way: copy.cuh.
+// A CUDA block has a tile of one block. Its remaining links lead to before the tile, and are
+// followed by the next stage. Bytes before the batch are known, and are values at once.
 
 // Bytes of content of a tile, and threads that work on it: to be tuned. Twice as large a tile has
 // more shared memory than 99 KiB, which is all that many devices give.
@@ -192,14 +193,13 @@ static inline unsigned link_grid(const struct decode_batch *batch, unsigned)
     return decode_copies_frames(batch) ? 0 : batch->blocks * decode_link_tiles(DECODE_TILE);
 }
 
-// Links the tiles of all zstd blocks, decode_link_tiles(Tile) of each, each by a CUDA block. Three
-// of 512 threads leave each thread 40 registers.
+// Links the tiles of all blocks, decode_link_tiles(Tile) of each, each by a CUDA block. Three of
+// 512 threads leave each thread 40 registers.
 template <unsigned Tile, unsigned Threads, unsigned Each>
 static __global__ void __launch_bounds__(Threads, DECODE_LINK_RESIDENT / Threads)
     decode_link(decode_batch batch)
 {
-    static_assert(DECODE_BLOCK_CONTENT % Tile == 0 && Tile % 32 == 0 && Threads % 32 == 0,
-                  "tiles fill a block");
+    static_assert(DECODE_BLOCK_CONTENT % Tile == 0 && Threads % 32 == 0, "tiles fill a block");
     DYNAMIC_SHARED(decode_piece, shared);
     __shared__ unsigned next;
     constexpr unsigned tiles = decode_link_tiles(Tile);
@@ -211,7 +211,9 @@ static __global__ void __launch_bounds__(Threads, DECODE_LINK_RESIDENT / Threads
         return;
     decode_tile tile = tile_of<Tile>(batch, index, begin, shared, &next);
     if (tile.sequence_count > 0)
-        tile.first = tile_find(tile.sequences, tile.sequence_count + 1, begin);
+        tile.first = warp_search(tile.sequence_count + 1, [=, all = tile.sequences](unsigned i) {
+            return sequence_begin(all[i]) <= begin;
+        });
     if (tile_prepare<Tile>(tile)) {
         if (threadIdx.x == 0)
             tile_refuse(batch, index);
@@ -231,8 +233,8 @@ static __global__ void __launch_bounds__(Threads, DECODE_LINK_RESIDENT / Threads
 }
 
 // --- follow ---
-
-// The stage follow: every byte follows its links until it finds a value.
+//
+// Every byte follows its links until it finds a value.
 //
 // Takes batch.links; gives batch.out, and leaves values in batch.links.
 //
@@ -241,7 +243,7 @@ static __global__ void __launch_bounds__(Threads, DECODE_LINK_RESIDENT / Threads
 // read together. All go through the content from its beginning to its end, so most links end at a
 // byte that was resolved before. A byte that is not resolved yet is followed further; nobody waits.
 // But each step is left for others to see, so that the links between bytes that are resolved at the
-// same time become twice as long with each step, however long the chain. No shared memory.
+// same time become twice as long with each step, however long the chain.
 
 constexpr unsigned DECODE_FOLLOW_THREADS = 256;
 constexpr unsigned DECODE_FOLLOW_EACH = 2; // bytes of a thread
@@ -251,11 +253,8 @@ constexpr unsigned DECODE_FOLLOW_EACH = 2; // bytes of a thread
 // threads, and wait for other things.
 static inline unsigned follow_grid(const struct decode_batch *batch, unsigned resident)
 {
-    if (decode_copies_frames(batch))
-        return 0;
     const unsigned max = batch->room / (DECODE_FOLLOW_THREADS * DECODE_FOLLOW_EACH) + 1;
-    const unsigned stay = resident - resident / 4;
-    return max < stay ? max : stay;
+    return decode_copies_frames(batch) ? 0 : grid_of_resident(max, resident - resident / 4);
 }
 
 // Follows the links of the bytes at, at + 32, and so on, before `end`.
@@ -293,64 +292,26 @@ static __global__ void __launch_bounds__(DECODE_FOLLOW_THREADS) decode_follow(de
 }
 
 // --- copy ---
-
-// The stage copy, instead of link and follow for a batch of many frames: it makes the content of
-// each, from its beginning to its end.
 //
-// Takes what all stages before it give; gives batch.out, and refuses blocks with an offset that is
-// 0 or reaches beyond the window or the beginning of the frame.
-//
-// Frames do not copy from each other, so each has a CUDA block, which goes through it tile by tile
-// (tile.cuh). All bytes before a tile are content by then, and within it links are replaced by
-// values, so that nothing is left to follow and no link leaves shared memory. One frame alone is
-// slow this way: batch.h has what decides.
+// Takes the place of link and follow for a batch of many frames. Frames do not copy from each
+// other, so each has a CUDA block, which goes through it tile by tile. All bytes before a tile are
+// content by then, and within it links are replaced by values, so that nothing is left to follow
+// and no link leaves shared memory. One frame alone is slow this way.
 
-// Bytes of content of a tile, and threads that work on it: to be tuned.
-constexpr unsigned DECODE_COPY_TILE = 8192;
+constexpr unsigned DECODE_COPY_TILE = 8192; // to be tuned, as the tiles of link
 constexpr unsigned DECODE_COPY_THREADS = 256;
-constexpr unsigned DECODE_COPY_EACH = 8;     // bytes of a strip that each of them has
-constexpr unsigned DECODE_COPY_TOGETHER = 8; // those that it fills at a time
+constexpr unsigned DECODE_COPY_EACH = 8;
+constexpr unsigned DECODE_COPY_TOGETHER = 8;
 
 static inline unsigned copy_grid(const struct decode_batch *batch, unsigned)
 {
     return decode_copies_frames(batch) ? batch->frames : 0;
 }
 
-// Copies a zstd block; all content of its frame before it is there. Says to all threads whether an
-// offset is refused.
-template <unsigned Tile, unsigned Threads, unsigned Each>
-static __device__ inline bool copy_block(const decode_batch &batch, decode_tile &tile,
-                                         unsigned content)
-{
-    while (tile.begin < content) {
-        if (tile_prepare<Tile>(tile))
-            return true;
-        const unsigned at = tile.content_at + tile.begin, next = *tile.next;
-        const unsigned size = tile.end - tile.begin;
-        for (unsigned first = threadIdx.x; first - threadIdx.x < size; first += Each * Threads) {
-            unsigned links[Each];
-            tile_fill<Each, DECODE_COPY_TOGETHER>(tile, first, batch.out, static_cast<int>(at),
-                                                  links);
-            tile_jump(tile, first, links);
-            UNROLL for (unsigned k = 0; k < Each; k++)
-            {
-                if (first + k * Threads < size)
-                    batch.out[at + first + k * Threads] = static_cast<unsigned char>(links[k]);
-            }
-        }
-        tile.first = next;
-        tile.begin = tile.end;
-        tile.end = min(tile.begin + Tile, content);
-    }
-    return false;
-}
-
 // Copies the frames, each by a CUDA block. Four of 256 threads leave each thread 64 registers.
 template <unsigned Tile, unsigned Threads, unsigned Each>
 static __global__ void __launch_bounds__(Threads, 1024 / Threads) decode_copy(decode_batch batch)
 {
-    static_assert(DECODE_BLOCK_CONTENT % Tile == 0 && Tile % 32 == 0 && Threads % 32 == 0,
-                  "tiles fill a block");
     DYNAMIC_SHARED(decode_piece, shared);
     __shared__ unsigned next;
     const decode_frame &frame = batch.frame[blockIdx.x];
@@ -358,12 +319,12 @@ static __global__ void __launch_bounds__(Threads, 1024 / Threads) decode_copy(de
         // Another CUDA block may lower it: all threads go by the value that one of them has seen.
         if (__syncthreads_or(load_relaxed(&batch.verdict->refused) != DECODE_NONE))
             return;
-        decode_tile tile = tile_of<Tile>(batch, index, 0, shared, &next);
-        if (copy_block<Tile, Threads, Each>(batch, tile, batch.outcome[index].content)) {
-            if (threadIdx.x == 0)
-                tile_refuse(batch, index);
+        const auto fill = [&](const decode_tile &tile, unsigned first, unsigned(&links)[Each]) {
+            tile_fill<Each, DECODE_COPY_TOGETHER>(
+                tile, first, batch.out, static_cast<int>(tile.content_at + tile.begin), links);
+        };
+        if (tile_copy_block<Tile, Threads, Each>(batch, index, shared, &next, batch.out, fill))
             return;
-        }
     }
 }
 

@@ -48,10 +48,21 @@ extern const struct decode_stage_list decode_stages[DECODE_FORMATS];
 extern void (*const decode_tail_kernel)(decode_batch batch, unsigned max, bool lines);
 extern const unsigned decode_tail_threads;
 
-// Returns the CUDA blocks for the zstd blocks of a batch, if each takes so many.
-static inline unsigned decode_grid_of_blocks(const struct decode_batch *batch, unsigned each)
+// Grids: of one CUDA block; of as many as there is work for, if so many stay; and of as many as the
+// zstd blocks of a batch need, each taking so many.
+static inline unsigned grid_of_one(const struct decode_batch *, unsigned)
 {
-    return (batch->blocks + each - 1) / each;
+    return 1;
+}
+
+static inline unsigned grid_of_resident(unsigned max, unsigned resident)
+{
+    return max < resident ? max : resident;
+}
+
+template <unsigned Each> unsigned grid_of_blocks(const struct decode_batch *batch, unsigned)
+{
+    return (batch->blocks + Each - 1) / Each;
 }
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A tile, for the stages that copy matches: some bytes of content of a zstd block, each a word of
-// shared memory, by a CUDA block.
+// A tile, for the stages that copy matches: some bytes of content of a block of zstd or a unit of
+// gzip, each a word of shared memory, by a CUDA block.
 //
 // The beginnings of sequences are marked in a bitmap, and the bits before a byte say which sequence
 // it is of, so that the lanes of a warp have a byte each, however short the sequences are. A byte
@@ -14,13 +14,13 @@
 //
 // Shared memory: four bytes for each byte of the tile, one for every four, and eight for each
 // sequence. Where it comes from: list ranking by pointer jumping (Wyllie, 1979).
-#ifndef GPUHISTO_ZSTD_TILE_CUH
-#define GPUHISTO_ZSTD_TILE_CUH
+#ifndef GPUHISTO_GPU_DECODE_TILE_CUH
+#define GPUHISTO_GPU_DECODE_TILE_CUH
 
-#include "gpu/ptx.cuh"
+#include "gpu/decode/warp.cuh"
 
 extern "C" {
-#include "batch.h"
+#include "gpu/decode/batch.h"
 }
 
 // Returns the most sequences that so many bytes of content are of.
@@ -46,38 +46,23 @@ static __device__ __forceinline__ bool tile_has(unsigned link, unsigned base)
 
 // A sequence, as its bytes need it. From the lowest bit:
 //
-// - 18 bits: where its match begins in the content of the zstd block, or PIECE_LITERALS: nowhere;
+// - 18 bits: where its match begins in the content of the block, or PIECE_LITERALS: nowhere;
 // - 18 bits: how far its literals are from there: a byte's place less that of its literal;
 // - 28 bits: its offset, which was checked.
 using decode_piece = unsigned long long;
 
 constexpr unsigned PIECE_LITERALS = (1u << 18) - 1;
 
-static __device__ __forceinline__ unsigned piece_match(decode_piece piece)
-{
-    return static_cast<unsigned>(piece) & PIECE_LITERALS;
-}
-
-static __device__ __forceinline__ unsigned piece_distance(decode_piece piece)
-{
-    return static_cast<unsigned>(piece >> 18) & PIECE_LITERALS;
-}
-
-static __device__ __forceinline__ unsigned piece_offset(decode_piece piece)
-{
-    return static_cast<unsigned>(piece >> 36);
-}
-
 // A tile: the facts that all its bytes have in common.
 struct decode_tile {
     const decode_sequence *sequences;
     unsigned sequence_count;
     unsigned first;      // the sequence that its first byte is of
-    unsigned begin, end; // in the content of the zstd block
-    unsigned content_at; // of the zstd block in the batch
-    unsigned reach;      // bytes of the frame before the zstd block
+    unsigned begin, end; // in the content of the block
+    unsigned content_at; // of the block in the batch
+    unsigned reach;      // bytes of the frame before the block
     unsigned window;
-    unsigned repeat_offsets[3]; // the last offsets before the zstd block
+    unsigned repeat_offsets[3]; // the last offsets before the block
 
     const unsigned char *literals;
     unsigned literals_mask; // 0 if all are the first one
@@ -87,6 +72,8 @@ struct decode_tile {
     decode_piece *pieces;
     unsigned *links, *marks, *ranks, *next;
 };
+
+// --- the pieces of a tile ---
 
 static __device__ inline unsigned sequence_begin(decode_sequence sequence)
 {
@@ -112,45 +99,6 @@ static __device__ inline unsigned tile_offset(const decode_tile &tile, decode_se
     return offset - min(offset, code & ZSTD_REPEAT_OFFSETS_LESS);
 }
 
-// Returns the last sequence that begins at `begin` or before: each round, the lanes of a warp look
-// at the ends of 32 equal parts.
-static __device__ inline unsigned tile_find(const decode_sequence *sequences, unsigned count,
-                                            unsigned begin)
-{
-    unsigned low = 0, size = count; // it is low, or one of the size - 1 after it
-    while (size > 1) {
-        const unsigned part = (size + 31) / 32, probe = low + threadIdx.x % 32 * part;
-        const bool is_before = probe < low + size && sequence_begin(sequences[probe]) <= begin;
-        // Lane 0 is always before.
-        const unsigned before =
-            static_cast<unsigned>(__popc(__ballot_sync(0xffffffffu, is_before)));
-        const unsigned end = low + size;
-        low += (before - 1) * part;
-        size = min(part, end - low);
-    }
-    return low;
-}
-
-// Returns the piece of a sequence, `next` being the one after it. Sets `bad` if its offset is
-// refused.
-static __device__ inline decode_piece tile_piece(const decode_tile &tile, decode_sequence sequence,
-                                                 decode_sequence next, bool &bad)
-{
-    const unsigned begin = sequence_begin(sequence), literals = sequence_literals(sequence);
-    const unsigned match = begin + sequence_literals(next) - literals;
-    const unsigned offset = tile_offset(tile, sequence);
-    bad |= offset - 1 >= min(tile.window, tile.reach + match);
-    return match | static_cast<decode_piece>(begin - literals) << 18 |
-           static_cast<decode_piece>(offset) << 36;
-}
-
-// Returns the piece of the literals after all matches.
-static __device__ inline decode_piece tile_last_piece(decode_sequence sequence)
-{
-    return PIECE_LITERALS |
-           static_cast<decode_piece>(sequence_begin(sequence) - sequence_literals(sequence)) << 18;
-}
-
 // Makes the pieces of the tile, and marks where they begin, the first excepted. Says whether an
 // offset is refused.
 static __device__ inline bool tile_cut(const decode_tile &tile)
@@ -158,18 +106,22 @@ static __device__ inline bool tile_cut(const decode_tile &tile)
     bool bad = false;
     for (unsigned i = tile.first + threadIdx.x; i <= tile.sequence_count; i += blockDim.x) {
         const decode_sequence sequence = tile.sequence_count > 0 ? tile.sequences[i] : 0;
-        const unsigned begin = sequence_begin(sequence);
+        const unsigned begin = sequence_begin(sequence), literals = sequence_literals(sequence);
+        const decode_piece distance = static_cast<decode_piece>(begin - literals) << 18;
         if (begin >= tile.end)
             break;
         if (i > tile.first)
             atomicOr(&tile.marks[(begin - tile.begin) / 32], 1u << (begin - tile.begin) % 32);
         if (i == tile.sequence_count) {
-            tile.pieces[i - tile.first] = tile_last_piece(sequence);
+            tile.pieces[i - tile.first] = PIECE_LITERALS | distance;
             *tile.next = i;
             break;
         }
         const decode_sequence next = tile.sequences[i + 1];
-        tile.pieces[i - tile.first] = tile_piece(tile, sequence, next, bad);
+        const unsigned match = begin + sequence_literals(next) - literals;
+        const unsigned offset = tile_offset(tile, sequence);
+        bad |= offset - 1 >= min(tile.window, tile.reach + match);
+        tile.pieces[i - tile.first] = match | distance | static_cast<decode_piece>(offset) << 36;
         if (sequence_begin(next) >= tile.end)
             *tile.next = sequence_begin(next) == tile.end ? i + 1 : i;
     }
@@ -182,19 +134,14 @@ template <unsigned Words> static __device__ inline void tile_rank(const decode_t
     static_assert(Words % 32 == 0, "lanes have equal parts");
     constexpr unsigned each = Words / 32; // of a lane, in a row
     const unsigned lane = threadIdx.x % 32;
-    unsigned before[each], sum = 0;
+    unsigned before[each], own = 0;
     UNROLL for (unsigned i = 0; i < each; i++)
     {
-        before[i] = sum;
-        sum += static_cast<unsigned>(__popc(tile.marks[lane * each + i]));
+        before[i] = own;
+        own += static_cast<unsigned>(__popc(tile.marks[lane * each + i]));
     }
-    const unsigned own = sum;
-    UNROLL for (unsigned by = 1; by < 32; by *= 2)
-    {
-        const unsigned other = __shfl_up_sync(0xffffffffu, sum, by);
-        sum += lane >= by ? other : 0;
-    }
-    UNROLL for (unsigned i = 0; i < each; i++) tile.ranks[lane * each + i] = sum - own + before[i];
+    const unsigned first = warp_sum(own) - own;
+    UNROLL for (unsigned i = 0; i < each; i++) tile.ranks[lane * each + i] = first + before[i];
 }
 
 // Makes the tile's pieces, and the bitmap that says where they are. Says to all threads whether an
@@ -212,12 +159,7 @@ template <unsigned Tile> static __device__ inline bool tile_prepare(const decode
     return false;
 }
 
-// Returns the piece that byte i of the tile belongs to.
-static __device__ __forceinline__ decode_piece tile_piece_at(const decode_tile &tile, unsigned i)
-{
-    const unsigned up_to = tile.marks[i / 32] & (0xffffffffu >> (31 - i % 32));
-    return tile.pieces[tile.ranks[i / 32] + static_cast<unsigned>(__popc(up_to))];
-}
+// --- the links of a strip ---
 
 // Sets the link of byte i of the tile, and returns where in memory its value is, or null. `out` is
 // where the batch's content begins; content before `known` is there.
@@ -226,11 +168,15 @@ static __device__ __forceinline__ const unsigned char *tile_source(const decode_
                                                                    const unsigned char *out,
                                                                    int known, unsigned &link)
 {
-    const decode_piece piece = tile_piece_at(tile, i);
-    const unsigned at = tile.begin + i, match = piece_match(piece), offset = piece_offset(piece);
+    const unsigned up_to = tile.marks[i / 32] & (0xffffffffu >> (31 - i % 32));
+    const decode_piece piece =
+        tile.pieces[tile.ranks[i / 32] + static_cast<unsigned>(__popc(up_to))];
+    const unsigned match = static_cast<unsigned>(piece) & PIECE_LITERALS,
+                   distance = static_cast<unsigned>(piece >> 18) & PIECE_LITERALS,
+                   offset = static_cast<unsigned>(piece >> 36);
+    const unsigned at = tile.begin + i;
     const bool is_literal = at < match;
-    const unsigned char *const literal =
-        tile.literals + ((at - piece_distance(piece)) & tile.literals_mask);
+    const unsigned char *const literal = tile.literals + ((at - distance) & tile.literals_mask);
     unsigned copied = at;
     if (!is_literal && at - match >= offset)
         copied = match + (at - match) % offset;
@@ -263,7 +209,7 @@ static __device__ inline void tile_fill(const decode_tile &tile, unsigned first,
     }
 }
 
-// A set of a thread's bytes, in registers.
+// A set of a thread's bytes, in registers. (With a plain word nvcc spills some of decode_link's.)
 template <unsigned Each> struct tile_set {
     unsigned words[(Each + 31) / 32] = {};
 
@@ -319,8 +265,9 @@ static __device__ inline void tile_jump(const decode_tile &tile, unsigned first,
     }
 }
 
-// Returns the tile of Size bytes, or as many as there are, from `begin` on in the index-th zstd
-// block.
+// --- the tiles of a block ---
+
+// Returns the tile of Size bytes, or as many as there are, from `begin` on in the index-th block.
 template <unsigned Size>
 static __device__ inline decode_tile tile_of(const decode_batch &batch, unsigned index,
                                              unsigned begin, decode_piece *shared, unsigned *next)
@@ -351,11 +298,47 @@ static __device__ inline decode_tile tile_of(const decode_batch &batch, unsigned
     return tile;
 }
 
-// By one thread: refuses a zstd block that has a bad offset.
+// By one thread: refuses a block that has a bad offset.
 static __device__ inline void tile_refuse(const decode_batch &batch, unsigned index)
 {
     store_relaxed(&batch.outcome[index].refusal, DECODE_BAD);
     atomicMin(&batch.verdict->refused, index);
+}
+
+// Goes through a block tile by tile, from its beginning on, and writes its values to out[0..). All
+// that its matches copy from before a tile is known by then: fill(first, links) fills the links of
+// a strip, as tile_fill. Refuses the block, and returns true to all threads, if an offset is bad.
+template <unsigned Size, unsigned Threads, unsigned Each, typename Out, typename Fill>
+static __device__ inline bool tile_copy_block(const decode_batch &batch, unsigned index,
+                                              decode_piece *shared, unsigned *next, Out *out,
+                                              Fill fill)
+{
+    static_assert(DECODE_BLOCK_CONTENT % Size == 0 && Threads % 32 == 0, "tiles fill a block");
+    const unsigned content = batch.outcome[index].content;
+    decode_tile tile = tile_of<Size>(batch, index, 0, shared, next);
+    while (tile.begin < content) {
+        if (tile_prepare<Size>(tile)) {
+            if (threadIdx.x == 0)
+                tile_refuse(batch, index);
+            return true;
+        }
+        const unsigned at = tile.content_at + tile.begin, first_after = *tile.next;
+        const unsigned size = tile.end - tile.begin;
+        for (unsigned first = threadIdx.x; first - threadIdx.x < size; first += Each * Threads) {
+            unsigned links[Each];
+            fill(tile, first, links);
+            tile_jump(tile, first, links);
+            UNROLL for (unsigned k = 0; k < Each; k++)
+            {
+                if (first + k * Threads < size)
+                    out[at + first + k * Threads] = static_cast<Out>(links[k]);
+            }
+        }
+        tile.first = first_after;
+        tile.begin = tile.end;
+        tile.end = min(tile.begin + Size, content);
+    }
+    return false;
 }
 
 #endif

@@ -113,8 +113,10 @@ class decoder
         std::vector<unsigned char> &content = result_.content;
         content.insert(content.end(), batch.out, batch.out + verdict.content);
         kept_ = reinterpret_cast<decode_carry *>(next_in_.get())->kept;
-        require(verdict.before <= content.size(), "a member longer than the content");
-        const uint64_t min = std::max<uint64_t>(std::min<uint64_t>(GZIP_WINDOW, verdict.before),
+        const uint64_t before =
+            reinterpret_cast<gzip_carry *>(next_in_.get() + GZIP_CARRY_AT)->before;
+        require(before <= content.size(), "a member longer than the content");
+        const uint64_t min = std::max<uint64_t>(std::min<uint64_t>(GZIP_WINDOW, before),
                                                 std::min<uint64_t>(like_.keep_min, content.size()));
         require(kept_ == min, "more or less is kept than is needed");
         if (!result_.broken)

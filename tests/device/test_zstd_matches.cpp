@@ -332,9 +332,9 @@ class run
 
     void launch(const decode_batch &batch)
     {
-        emulate_launch(1, ZSTD_KEEP_TABLES_THREADS, 0, [=] { zstd_keep_tables(batch); });
+        emulate_launch(1, keep_tables_threads, 0, [=] { zstd_keep_tables(batch); });
         emulate_launch(1, like.small_tiles ? 64 : DECODE_PLACE_THREADS, 0,
-                       [=] { decode_place(batch); });
+                       [=] { decode_place<DECODE_ZSTD>(batch); });
         if (like.by_frames)
             launch_copy(batch);
         else

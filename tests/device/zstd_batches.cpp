@@ -160,7 +160,7 @@ class planned_decoder
         check_ends(batch);
         kept_ = reinterpret_cast<decode_carry *>(next_in_.get())->kept;
         const uint64_t window =
-            std::min<uint64_t>(window_after(), walk_.parts.next == ZSTD_BLOCK ? verdict.before : 0);
+            std::min<uint64_t>(window_after(), walk_.parts.next == ZSTD_BLOCK ? before_ : 0);
         require(kept_ ==
                     std::max<uint64_t>(window, std::min<uint64_t>(like_.keep_min, content.size())),
                 "more or less is kept than is needed");
@@ -184,7 +184,9 @@ class planned_decoder
             before_ = frame.ends ? 0 : size;
         }
         require(end == verdict.content, "frames that do not hold all content");
-        require(verdict.before == before_, "a frame of another length so far");
+        require(batch.frame[batch.frames - 1].ends ||
+                    reinterpret_cast<decode_carry *>(next_in_.get())->before == before_,
+                "a frame of another length so far");
     }
 
     template <unsigned Tile> static void launch_link(const decode_batch &batch)

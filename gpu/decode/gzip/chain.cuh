@@ -38,12 +38,12 @@ static __device__ inline unsigned gzip_find_byte(const gzip_input &input, unsign
         const unsigned word = first < end ? input.words[first / 4] : 0;
         const unsigned zeros = ((word | before) - 0x01010101) & ~(word | before) & 0x80808080;
         const unsigned marks = zero ? zeros : word & ~before; // the lowest one is right
-        const unsigned found = __ballot_sync(GZIP_ALL_LANES, marks != 0);
+        const unsigned found = __ballot_sync(all_lanes, marks != 0);
         if (found) {
             const int which = __ffs(static_cast<int>(found)) - 1;
             const unsigned own =
                 first + static_cast<unsigned>(__ffs(static_cast<int>(marks)) - 1) / 8;
-            return min(end, __shfl_sync(GZIP_ALL_LANES, own, which));
+            return min(end, __shfl_sync(all_lanes, own, which));
         }
     }
     return end;
@@ -159,7 +159,7 @@ static __device__ inline void gzip_chain_full(gzip_chaining &chain)
 
 static __device__ inline gzip_chaining gzip_chain_begin(const decode_batch &batch)
 {
-    const gzip_carry &carry = gzip_carry_of(batch);
+    const gzip_carry &carry = *gzip_carry_of(&batch);
     gzip_chaining chain = {};
     chain.state = static_cast<gzip_state>(carry.state);
     chain.position = carry.position;
@@ -204,14 +204,13 @@ static __device__ inline bool gzip_chain_add(const decode_batch &batch, gzip_cha
 static __device__ inline unsigned gzip_chain_way(unsigned after, unsigned *last)
 {
     // Lanes that are followed by their neighbour, which most are.
-    const unsigned steps =
-        __ballot_sync(GZIP_ALL_LANES, after == threadIdx.x % 32 + 1) & 0x7fffffff;
+    const unsigned steps = __ballot_sync(all_lanes, after == threadIdx.x % 32 + 1) & 0x7fffffff;
     unsigned way = 0;
     for (unsigned at = 0; at < 32;) {
         const unsigned run = static_cast<unsigned>(__ffs(static_cast<int>(~(steps >> at)))) - 1;
         *last = at + run;
         way |= (0xffffffffu >> (31 - run)) << at;
-        at = __shfl_sync(GZIP_ALL_LANES, after, static_cast<int>(*last));
+        at = __shfl_sync(all_lanes, after, static_cast<int>(*last));
     }
     return way;
 }
@@ -246,11 +245,11 @@ static __device__ inline void gzip_chain_parts(const decode_batch &batch, gzip_c
         const unsigned after = link.stop == GZIP_STOP_FOUND ? min(link.next - index, 32u) : 32;
         unsigned last;
         const bool is_on_way = gzip_chain_way(after, &last) >> lane & 1;
-        const unsigned units = gzip_sum(is_on_way ? link.units : 0);
-        const unsigned content = gzip_sum(is_on_way ? link.content : 0);
+        const unsigned units = warp_sum(is_on_way ? link.units : 0);
+        const unsigned content = warp_sum(is_on_way ? link.content : 0);
         const unsigned first = chain.units + units - link.units;
-        if (!gzip_chain_add(batch, chain, __shfl_sync(GZIP_ALL_LANES, units, 31),
-                            __shfl_sync(GZIP_ALL_LANES, content, 31)))
+        if (!gzip_chain_add(batch, chain, __shfl_sync(all_lanes, units, 31),
+                            __shfl_sync(all_lanes, content, 31)))
             return;
         if (is_on_way) {
             gzip_part &part = gzip.parts[index + lane];
@@ -258,10 +257,10 @@ static __device__ inline void gzip_chain_parts(const decode_batch &batch, gzip_c
             part.first = first;
             part.frame = chain.frames;
         }
-        const unsigned stop = __shfl_sync(GZIP_ALL_LANES, link.stop, static_cast<int>(last));
+        const unsigned stop = __shfl_sync(all_lanes, link.stop, static_cast<int>(last));
         if (stop != GZIP_STOP_FOUND)
             return gzip_chain_stop(chain, stop, gzip.parts[index + last].end);
-        index = __shfl_sync(GZIP_ALL_LANES, link.next, static_cast<int>(last));
+        index = __shfl_sync(all_lanes, link.next, static_cast<int>(last));
     }
 }
 
@@ -419,7 +418,7 @@ static __device__ inline void
 gzip_chain_keep_header(const decode_batch &batch, const gzip_position &position, gzip_carry *next)
 {
     const gzip_input input = gzip_input_of(batch);
-    const gzip_carry &carry = gzip_carry_of(batch);
+    const gzip_carry &carry = *gzip_carry_of(&batch);
     const bool is_carried = position.header == GZIP_CARRIED;
     const unsigned first = position.header / 32, words = (input.end + 31) / 32;
     for (unsigned i = threadIdx.x % 32; i < GZIP_HEADER_MAX / 4; i += 32) {
@@ -471,7 +470,7 @@ static __global__ void __launch_bounds__(GZIP_CHAIN_THREADS) gzip_chain(decode_b
     gzip_chaining chain = gzip_chain_begin(batch);
     // One lane reads it, as that adds units later.
     const unsigned own = threadIdx.x == 0 ? batch.gzip.counters->units : 0;
-    const unsigned units = __shfl_sync(GZIP_ALL_LANES, own, 0);
+    const unsigned units = __shfl_sync(all_lanes, own, 0);
     batch.gzip.units_max = min(batch.gzip.units_max, units + GZIP_CHAIN_UNITS);
     while (!chain.is_over) {
         if (chain.state == GZIP_BLOCKS)
@@ -548,80 +547,6 @@ static __global__ void __launch_bounds__(GZIP_ORDER_THREADS) gzip_order(decode_b
         const gzip_part &part = gzip.parts[unit.part];
         if (part.is_chained)
             gzip_order_unit(batch, part.first + unit.ordinal, part.frame, unit, DECODE_TAKEN);
-    }
-}
-
-// --- place ---
-
-// The stage place of gzip: finds where the content of each unit begins, how far it may reach back,
-// and the segments. It begins the verdict.
-//
-// Takes the units in order, as blocks, and their outcomes with the refusal and the content; frames;
-// and how long the first member is so far, from the carry. Gives content_at and reach of each
-// outcome, and the first unit of each segment. Content of refused units counts as none.
-//
-// One CUDA block goes through the units, a thread each, so many at a time. It is place.cuh without
-// repeat offsets, and waits for the chain of the batch before, not for its content.
-
-constexpr unsigned GZIP_PLACE_THREADS = 1024;
-
-// Returns the sum over the threads before this one, after `before`, which becomes that of all
-// threads.
-static __device__ inline unsigned gzip_scan(unsigned own, unsigned *warps, unsigned &before)
-{
-    const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    const unsigned inclusive = gzip_sum(own);
-    if (lane == 31)
-        warps[warp] = inclusive;
-    __syncthreads();
-    if (warp == 0)
-        warps[lane] = gzip_sum(lane < blockDim.x / 32 ? warps[lane] : 0);
-    __syncthreads();
-    const unsigned at = before + inclusive - own + (warp > 0 ? warps[warp - 1] : 0);
-    before += warps[31];
-    __syncthreads();
-    return at;
-}
-
-static __global__ void __launch_bounds__(GZIP_PLACE_THREADS) gzip_place_units(decode_batch batch)
-{
-    __shared__ unsigned warps[32];
-    __shared__ unsigned refused;
-    const unsigned units = decode_block_count(&batch);
-    unsigned before = 0;
-    if (threadIdx.x == 0)
-        refused = DECODE_NONE;
-    __syncthreads();
-    for (unsigned first = 0; first < units; first += blockDim.x) {
-        const unsigned index = first + threadIdx.x;
-        const bool is_there = index < units;
-        decode_outcome *const outcome = batch.outcome + (is_there ? index : 0);
-        const bool is_taken = is_there && outcome->refusal == DECODE_TAKEN;
-        const unsigned content = is_taken ? outcome->content : 0;
-        const unsigned at = gzip_scan(content, warps, before);
-        if (is_there)
-            outcome->content_at = at;
-        __syncthreads(); // the first unit of the frame knows where it is
-        if (!is_there)
-            continue;
-        if (!is_taken)
-            atomicMin(&refused, index);
-        const decode_frame &frame = batch.frame[batch.block[index].frame];
-        unsigned long long within = at - batch.outcome[frame.first].content_at;
-        if (!frame.begins)
-            within += gzip_carry_of(batch).before;
-        outcome->reach =
-            static_cast<unsigned>(min(within, static_cast<unsigned long long>(GZIP_WINDOW)));
-        // No unit has as much content as a segment, so each is the first of at most one.
-        const unsigned segment = at / GZIP_SEGMENT;
-        if (index == 0 || segment * GZIP_SEGMENT > batch.outcome[index - 1].content_at)
-            batch.gzip.segments[segment] = index;
-    }
-    __syncthreads();
-    if (threadIdx.x == 0) {
-        const unsigned why =
-            refused != DECODE_NONE ? batch.outcome[refused].refusal : unsigned{DECODE_TAKEN};
-        *batch.verdict = {refused, why, before, 0, 0, 0};
     }
 }
 

@@ -13,7 +13,7 @@
 #ifndef GPUHISTO_GZIP_CODES_CUH
 #define GPUHISTO_GZIP_CODES_CUH
 
-#include "gpu/ptx.cuh"
+#include "gpu/decode/warp.cuh"
 
 extern "C" {
 #include "gpu/decode/batch.h"
@@ -24,8 +24,6 @@ constexpr unsigned GZIP_CODE_MAX = 15;                                 // bits
 constexpr unsigned GZIP_LITERAL_BITS = 11, GZIP_DISTANCE_BITS = 9;     // that tables are indexed by
 constexpr unsigned GZIP_PRECODES = 19, GZIP_PRECODE_BITS = 7;
 constexpr unsigned GZIP_END_CODE = 256;
-
-constexpr unsigned GZIP_ALL_LANES = 0xffffffffu;
 
 // The compressed bits.
 struct gzip_input {
@@ -153,7 +151,7 @@ static __device__ inline bool gzip_set_limits(gzip_code<Symbols> &code, const ui
     const unsigned own = lane <= GZIP_CODE_MAX ? code.next[lane] : 0;
     unsigned first = 0, at = 0, used = 0, own_first = 0, own_at = 0;
     for (unsigned length = 1; length <= GZIP_CODE_MAX; length++) {
-        const unsigned codes = __shfl_sync(GZIP_ALL_LANES, own, static_cast<int>(length));
+        const unsigned codes = __shfl_sync(all_lanes, own, static_cast<int>(length));
         first *= 2;
         if (lane == length) {
             own_first = first;
@@ -185,7 +183,7 @@ static __device__ inline void gzip_sort_symbols(gzip_code<Symbols> &code, const 
     for (unsigned first = 0; first < count; first += 32) {
         const unsigned symbol = first + lane;
         const unsigned length = symbol < count ? lengths[symbol] : 0;
-        const unsigned same = __match_any_sync(GZIP_ALL_LANES, length);
+        const unsigned same = __match_any_sync(all_lanes, length);
         const unsigned before = static_cast<unsigned>(__popc(same & ((1u << lane) - 1)));
         const unsigned at = code.next[length];
         __syncwarp();
@@ -241,7 +239,7 @@ static __device__ inline bool gzip_read_precode(gzip_codes &codes, const gzip_in
     const unsigned length = lane < GZIP_PRECODES ? codes.precode_lengths[lane] : 0;
     unsigned code = 0, own = 0;
     for (unsigned l = 1; l <= GZIP_PRECODE_BITS; l++) {
-        const unsigned same = __ballot_sync(GZIP_ALL_LANES, length == l);
+        const unsigned same = __ballot_sync(all_lanes, length == l);
         code *= 2;
         if (length == l)
             own = code + static_cast<unsigned>(__popc(same & below));
@@ -283,7 +281,7 @@ static __device__ inline gzip_read gzip_read_lengths(gzip_codes &codes, const gz
         const unsigned own = gzip_lengths_at(codes, input, *bit + lane);
         unsigned offset = 0;
         while (offset < 32 && count < total) {
-            const unsigned here = __shfl_sync(GZIP_ALL_LANES, own, static_cast<int>(offset));
+            const unsigned here = __shfl_sync(all_lanes, own, static_cast<int>(offset));
             const unsigned times = here >> 4 & 255, is_again = here >> 16;
             offset += here & 15;
             if (*bit + offset > input.end)

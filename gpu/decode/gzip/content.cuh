@@ -3,6 +3,7 @@
 #ifndef GPUHISTO_GPU_DECODE_GZIP_CONTENT_CUH
 #define GPUHISTO_GPU_DECODE_GZIP_CONTENT_CUH
 
+#include "gpu/decode/stages.h"
 #include "gpu/decode/tile.cuh"
 
 #include <climits>
@@ -84,36 +85,6 @@ static __device__ inline void gzip_fill(const decode_tile &tile, unsigned first,
     }
 }
 
-// Copies a unit; all content of its segment before it is there. Says to all threads whether a
-// distance is refused.
-static __device__ inline bool gzip_copy_unit(const decode_batch &batch, decode_tile &tile,
-                                             unsigned content, unsigned segment)
-{
-    uint16_t *const symbols = batch.gzip.symbols;
-    while (tile.begin < content) {
-        if (tile_prepare<GZIP_COPY_TILE>(tile))
-            return true;
-        const unsigned at = tile.content_at + tile.begin, next = *tile.next;
-        const unsigned size = tile.end - tile.begin;
-        for (unsigned first = threadIdx.x; first - threadIdx.x < size;
-             first += GZIP_COPY_EACH * GZIP_COPY_THREADS) {
-            unsigned links[GZIP_COPY_EACH];
-            gzip_fill<GZIP_COPY_EACH, GZIP_COPY_TOGETHER>(tile, first, symbols,
-                                                          static_cast<int>(segment), links);
-            tile_jump(tile, first, links);
-            UNROLL for (unsigned k = 0; k < GZIP_COPY_EACH; k++)
-            {
-                if (first + k * GZIP_COPY_THREADS < size)
-                    symbols[at + first + k * GZIP_COPY_THREADS] = static_cast<uint16_t>(links[k]);
-            }
-        }
-        tile.first = next;
-        tile.begin = tile.end;
-        tile.end = min(tile.begin + GZIP_COPY_TILE, content);
-    }
-    return false;
-}
-
 // Copies the segments, each by a CUDA block. Two of 512 threads leave each thread 64 registers.
 static __global__ void __launch_bounds__(GZIP_COPY_THREADS, 1024 / GZIP_COPY_THREADS)
     gzip_copy(decode_batch batch)
@@ -131,12 +102,14 @@ static __global__ void __launch_bounds__(GZIP_COPY_THREADS, 1024 / GZIP_COPY_THR
         blockIdx.x + 1 < count ? batch.gzip.segments[blockIdx.x + 1] : batch.counts->blocks;
     const unsigned segment = batch.outcome[begin].content_at;
     for (unsigned index = begin; index < end; index++) {
-        decode_tile tile = tile_of<GZIP_COPY_TILE>(batch, index, 0, shared, &next);
-        if (gzip_copy_unit(batch, tile, batch.outcome[index].content, segment)) {
-            if (threadIdx.x == 0)
-                tile_refuse(batch, index);
+        const auto fill = [&](const decode_tile &tile, unsigned first,
+                              unsigned(&links)[GZIP_COPY_EACH]) {
+            gzip_fill<GZIP_COPY_EACH, GZIP_COPY_TOGETHER>(tile, first, batch.gzip.symbols,
+                                                          static_cast<int>(segment), links);
+        };
+        if (tile_copy_block<GZIP_COPY_TILE, GZIP_COPY_THREADS, GZIP_COPY_EACH>(
+                batch, index, shared, &next, batch.gzip.symbols, fill))
             return;
-        }
     }
 }
 

@@ -213,7 +213,7 @@ static __device__ inline gzip_whole gzip_whole_of(const decode_batch &batch, uns
     const unsigned size = last.content_at + last.content - first.content_at;
     gzip_whole whole = {batch.gzip.members[index].crc, size};
     if (!frame.begins) {
-        const gzip_carry &carry = *reinterpret_cast<const gzip_carry *>(batch.in + GZIP_CARRY_AT);
+        const gzip_carry &carry = *gzip_carry_of(&batch);
         whole.crc ^= gzip_crc_times(carry.crc, gzip_crc_after(size));
         whole.size += carry.before;
     }

@@ -250,17 +250,6 @@ struct gzip_window {
     unsigned content, sequences, literals; // of them
 };
 
-// Returns the sum of a value over the lanes up to and with this one.
-static __device__ __forceinline__ unsigned gzip_sum(unsigned value)
-{
-    UNROLL for (unsigned by = 1; by < 32; by *= 2)
-    {
-        const unsigned other = __shfl_up_sync(GZIP_ALL_LANES, value, by);
-        value += threadIdx.x % 32 >= by ? other : 0;
-    }
-    return value;
-}
-
 // Copies words of the input from a multiple of four on, as far as there are some. The bytes after
 // the end of the input may be anything.
 static __device__ inline void gzip_load(gzip_parser &parser, const gzip_input &input,
@@ -283,11 +272,11 @@ static __device__ inline unsigned gzip_decode_regions(const gzip_parser &parser,
     const unsigned lane = threadIdx.x % 32;
     gzip_lane_decode(parser, own, head, limit, end, true);
     for (;;) {
-        const unsigned before = __shfl_up_sync(GZIP_ALL_LANES, own.end, 1);
-        const unsigned stops = __ballot_sync(GZIP_ALL_LANES, own.stop != GZIP_LANE_GOES_ON);
+        const unsigned before = __shfl_up_sync(all_lanes, own.end, 1);
+        const unsigned stops = __ballot_sync(all_lanes, own.stop != GZIP_LANE_GOES_ON);
         const bool is_stopped = lane > 0 && stops >> (lane - 1) & 1;
         const bool is_right = lane == 0 || (!is_stopped && before == own.begin);
-        const unsigned wrong = __ballot_sync(GZIP_ALL_LANES, !is_right);
+        const unsigned wrong = __ballot_sync(all_lanes, !is_right);
         const unsigned stopped = stops ? static_cast<unsigned>(__ffs(static_cast<int>(stops))) : 32;
         if ((wrong & ((stopped < 32 ? 1u << stopped : 0) - 1)) == 0)
             return stopped;
@@ -313,35 +302,27 @@ static __device__ inline gzip_window gzip_decode_window(gzip_parser &parser,
         lane == 0 ? begin : gzip_fall_into_step(parser, begin - GZIP_WARM_UP, min(begin, end), end);
     const unsigned lanes = gzip_decode_regions(parser, own, begin + GZIP_WARM_UP, limit, end);
     const gzip_count count = gzip_count_of(own);
-    const unsigned content = gzip_sum(lane < lanes ? count.literals + count.copied : 0);
+    const unsigned content = warp_sum(lane < lanes ? count.literals + count.copied : 0);
     const bool fits = lane < lanes && content <= GZIP_UNIT_CONTENT;
-    const unsigned max = static_cast<unsigned>(__popc(__ballot_sync(GZIP_ALL_LANES, fits)));
+    const unsigned max = static_cast<unsigned>(__popc(__ballot_sync(all_lanes, fits)));
     const int last = static_cast<int>(max) - 1;
     gzip_window window = {max, from, GZIP_LANE_GOES_ON, 0, 0, 0};
     if (max == 0)
         return window;
-    window.end = shift + __shfl_sync(GZIP_ALL_LANES, own.end, last);
-    window.stop = static_cast<gzip_lane_stop>(
-        __shfl_sync(GZIP_ALL_LANES, static_cast<unsigned>(own.stop), last));
-    window.content = __shfl_sync(GZIP_ALL_LANES, content, last);
-    window.sequences =
-        __shfl_sync(GZIP_ALL_LANES, gzip_sum(lane < max ? count.sequences : 0), last);
-    window.literals = __shfl_sync(GZIP_ALL_LANES, gzip_sum(lane < max ? count.literals : 0), last);
+    window.end = shift + __shfl_sync(all_lanes, own.end, last);
+    window.stop =
+        static_cast<gzip_lane_stop>(__shfl_sync(all_lanes, static_cast<unsigned>(own.stop), last));
+    window.content = __shfl_sync(all_lanes, content, last);
+    window.sequences = __shfl_sync(all_lanes, warp_sum(lane < max ? count.sequences : 0), last);
+    window.literals = __shfl_sync(all_lanes, warp_sum(lane < max ? count.literals : 0), last);
     return window;
 }
 
 // Returns the largest value of the lanes before this one, or 0.
 static __device__ __forceinline__ unsigned gzip_max_before(unsigned value)
 {
-    const unsigned lane = threadIdx.x % 32;
-    value = __shfl_up_sync(GZIP_ALL_LANES, value, 1);
-    value = lane > 0 ? value : 0;
-    UNROLL for (unsigned by = 1; by < 32; by *= 2)
-    {
-        const unsigned other = __shfl_up_sync(GZIP_ALL_LANES, value, by);
-        value = lane >= by ? max(value, other) : value;
-    }
-    return value;
+    value = warp_before(value, 1);
+    return warp_max(threadIdx.x % 32 > 0 ? value : 0);
 }
 
 // Writes the sequences of a window, and one more that has the literals after them.
@@ -351,9 +332,9 @@ static __device__ inline void gzip_write_window(const gzip_parser &parser,
 {
     const unsigned lane = threadIdx.x % 32;
     const gzip_count count = lane < window.lanes ? gzip_count_of(own) : gzip_count();
-    const unsigned sequence_end = gzip_sum(count.sequences);
-    const unsigned literal_end = gzip_sum(count.literals);
-    const unsigned content_end = gzip_sum(count.literals + count.copied);
+    const unsigned sequence_end = warp_sum(count.sequences);
+    const unsigned literal_end = warp_sum(count.literals);
+    const unsigned content_end = warp_sum(count.literals + count.copied);
     const bool has_match = count.sequences > 0;
     // The place where the next sequence begins after this lane, as positions do not go back.
     const unsigned begin = has_match ? content_end - count.after : 0;
@@ -403,11 +384,6 @@ struct gzip_parsing {
     unsigned blocks; // that have begun, at most GZIP_PART_BLOCKS
 };
 
-static __device__ inline const gzip_carry &gzip_carry_of(const decode_batch &batch)
-{
-    return *reinterpret_cast<const gzip_carry *>(batch.in + GZIP_CARRY_AT);
-}
-
 // --- candidates ---
 
 // Returns the number of candidates.
@@ -416,22 +392,13 @@ static __device__ inline unsigned gzip_candidate_count(const gzip_batch &gzip)
     return min(gzip.counters->candidates, gzip.candidates_max);
 }
 
-// Returns the candidate that begins at this bit, or the number of them: each round, the lanes of a
-// warp look at the ends of 32 equal parts.
+// Returns the candidate that begins at this bit, or the number of them.
 static __device__ inline unsigned gzip_find_candidate(const gzip_batch &gzip, unsigned bit)
 {
     const unsigned count = gzip_candidate_count(gzip);
-    unsigned low = 0, size = count; // it is low, or one of the size - 1 after it
-    while (size > 1) {
-        const unsigned part = (size + 31) / 32, probe = low + threadIdx.x % 32 * part;
-        const bool is_before = probe < low + size && gzip.candidates[probe] <= bit;
-        const unsigned before =
-            static_cast<unsigned>(__popc(__ballot_sync(GZIP_ALL_LANES, is_before)));
-        const unsigned end = low + size;
-        low += (before > 0 ? before - 1 : 0) * part;
-        size = min(part, end - low);
-    }
-    return count > 0 && gzip.candidates[low] == bit ? low : count;
+    const unsigned index =
+        warp_search(count, [&](unsigned i) { return gzip.candidates[i] <= bit; });
+    return count > 0 && gzip.candidates[index] == bit ? index : count;
 }
 
 // --- units ---
@@ -442,7 +409,7 @@ static __device__ inline unsigned gzip_take(unsigned *taken, unsigned count, uns
     unsigned at = 0;
     if (threadIdx.x % 32 == 0)
         at = atomicAdd(taken, count);
-    at = __shfl_sync(GZIP_ALL_LANES, at, 0);
+    at = __shfl_sync(all_lanes, at, 0);
     return at <= max && count <= max - at ? at : DECODE_NONE;
 }
 
@@ -498,7 +465,7 @@ static __device__ inline bool gzip_spend(const decode_batch &batch, unsigned par
     unsigned spent = 0;
     if (threadIdx.x % 32 == 0)
         spent = atomicAdd(&batch.gzip.counters->work, GZIP_STEP_WORK + bytes);
-    spent = __shfl_sync(GZIP_ALL_LANES, spent, 0);
+    spent = __shfl_sync(all_lanes, spent, 0);
     return spent <= GZIP_WORK * size || size <= 2 * GZIP_MARGIN;
 }
 
@@ -630,7 +597,7 @@ static __device__ inline void gzip_resume_codes(gzip_parser &parser, const gzip_
                                                 const decode_batch &batch,
                                                 const gzip_position &position)
 {
-    const gzip_carry &carry = gzip_carry_of(batch);
+    const gzip_carry &carry = *gzip_carry_of(&batch);
     const bool is_carried = position.header == GZIP_CARRIED;
     const gzip_input carried = {carry.header, 8 * GZIP_HEADER_MAX};
     unsigned end;
@@ -681,7 +648,7 @@ static __global__ void __launch_bounds__(GZIP_PARSE_THREADS) gzip_parse(decode_b
         unsigned i = 0;
         if (threadIdx.x == 0)
             i = atomicAdd(&gzip.counters->next, 1u);
-        i = __shfl_sync(GZIP_ALL_LANES, i, 0);
+        i = __shfl_sync(all_lanes, i, 0);
         if (i >= count)
             return;
         const gzip_position begin = {gzip.candidates[i], GZIP_AT_BLOCK, 0, 0, 0};

@@ -1,26 +1,31 @@
 // SPDX-License-Identifier: MIT
-// The literals of zstd blocks: Huffman codes, and the stage that decodes them.
+// The stage literals of zstd: decodes packed literals (RFC 8878, section 3.1.1.3.1.6).
+//
+// Takes struct decode_heading, gives a block's literals in batch.literals from its room_at on. Raw
+// and RLE literals need no work: later stages read them from where they are.
+//
+// Four lanes take a block and a warp eight, so that blocks of four streams keep all lanes busy, one
+// stream each. They first build the block's table from its description.
+//
+// What libzstd 1.5.4 accepts and this refuses: codes of 12 bits, which the format forbids; a table
+// of coded weights that knows weights above 11, even if there are none, some of which libzstd
+// takes, as far as its memory for building the table goes; streams that do not end with their last
+// bit, or have no mark, for which its fast loops do not look.
+//
+// Shared memory: a table of 4.4 KiB a block.
 #ifndef GPUHISTO_GPU_DECODE_ZSTD_LITERALS_CUH
 #define GPUHISTO_GPU_DECODE_ZSTD_LITERALS_CUH
 
 #include "gpu/decode/zstd/headers.cuh"
 
-// --- Huffman codes ---
-
-// Tables of Huffman codes (RFC 8878, section 4.2.1): read from their description and built in
-// shared memory.
+// --- Huffman codes (RFC 8878, section 4.2.1) ---
 //
 // A code is looked up by as many bits of the stream as the longest code has. A cell is 16 bits: how
 // many bits the code has, and above them, from bit 8 on, the symbol. Codes are given by weights: a
 // symbol of weight w > 0 has 2^(w - 1) cells; those of weight 1 come first, and those of the same
 // weight in the order of their symbols.
-//
-// What libzstd 1.5.4 accepts and this refuses: codes of 12 bits, which the format forbids, and a
-// table of coded weights that knows weights above 11, even if there are none. libzstd takes some of
-// the latter, as far as its memory for building the table goes.
 
 constexpr uint32_t huffman_log_max = 11; // bits of the longest code
-constexpr uint32_t huffman_cells = 1u << huffman_log_max;
 constexpr uint32_t huffman_weight_max = huffman_log_max;
 
 // The most weights that a description lists: that of the last symbol follows from them.
@@ -36,7 +41,7 @@ constexpr uint32_t huffman_weights_a_lane = huffman_weight_max / huffman_lanes +
 
 struct huffman_table {
     union {
-        alignas(8) uint16_t cells[huffman_cells];
+        alignas(8) uint16_t cells[1u << huffman_log_max];
         struct { // before the table is built
             uint32_t cells[1u << huffman_weights_log_max];
             fse_count counts[huffman_weight_max + 1];
@@ -61,58 +66,43 @@ static __device__ uint32_t huffman_read_direct(huffman_table *table, const unsig
     return listed;
 }
 
-static __device__ __forceinline__ uint8_t huffman_weight_of(uint32_t cell)
-{
-    return static_cast<uint8_t>(cell >> fse_symbol_shift & 15);
-}
-
-// Takes weights from a stream by two states in turn. A state whose next one takes more bits than
-// are left was the last but one. Returns how many.
-static __device__ uint32_t huffman_read_weights(huffman_table *table, backward stream, uint32_t log)
-{
-    const uint32_t *const cells = table->weights_table.cells;
-    uint32_t state = backward_read(stream, log), other = backward_read(stream, log), listed = 0;
-    if (backward_left(stream) < 0)
-        return 0;
-    while (listed < huffman_listed_max - 1) {
-        const uint32_t cell = cells[state];
-        table->weights[listed++] = huffman_weight_of(cell);
-        if (static_cast<int>(fse_bits(cell)) > backward_left(stream)) {
-            table->weights[listed++] = huffman_weight_of(cells[other]);
-            return listed;
-        }
-        state = other;
-        other = fse_next(backward_high(stream), cell);
-        backward_skip(stream, fse_bits(cell));
-    }
-    return 0;
-}
-
+// Reads weights that are coded, by two states in turn. A state whose next one takes more bits than
+// are left was the last but one. Returns how many; 0: they are malformed.
 static __device__ uint32_t huffman_read_coded(huffman_table *table, const unsigned char *in,
                                               byte_span span)
 {
     const uint32_t size = byte_at(in, span.at);
     if (1 + size > span.size)
         return 0;
+    uint32_t *const cells = table->weights_table.cells;
     fse_count *const counts = table->weights_table.counts;
     const fse_description description =
         fse_read(in, {span.at + 1, size}, huffman_weight_max, huffman_weights_log_max,
                  [=](uint32_t symbol, fse_count count) { counts[symbol] = count; });
     backward stream;
     if (!description.used ||
-        !backward_open(stream, in, {span.at + 1 + description.used, size - description.used}))
+        !stream.open(in, {span.at + 1 + description.used, size - description.used}))
         return 0;
-    fse_build(table->weights_table.cells, description.log, counts, description.symbols,
+    fse_build(cells, description.log, counts, description.symbols,
               [](uint32_t weight) { return weight << fse_symbol_shift; });
-    return huffman_read_weights(table, stream, description.log);
-}
-
-// By one lane: reads the weights that a description lists.
-static __device__ void huffman_read(huffman_table *table, const unsigned char *in, byte_span span)
-{
-    table->listed = span.size == 0                          ? 0
-                    : byte_at(in, span.at) < huffman_direct ? huffman_read_coded(table, in, span)
-                                                            : huffman_read_direct(table, in, span);
+    const auto put_weight = [=](uint32_t i, uint32_t cell) {
+        table->weights[i] = static_cast<uint8_t>(cell >> fse_symbol_shift & 15);
+    };
+    uint32_t state = stream.read(description.log), other = stream.read(description.log);
+    if (stream.left() < 0)
+        return 0;
+    for (uint32_t listed = 0; listed < huffman_listed_max - 1;) {
+        const uint32_t cell = cells[state];
+        put_weight(listed++, cell);
+        if (static_cast<int>(fse_bits(cell)) > stream.left()) {
+            put_weight(listed++, cells[other]);
+            return listed;
+        }
+        state = other;
+        other = fse_next(stream.peek(), cell);
+        stream.skip(fse_bits(cell));
+    }
+    return 0;
 }
 
 // By each lane of a group: counts the symbols of its weights, and finds the weight of the last
@@ -152,18 +142,6 @@ static __device__ bool huffman_is_complete(const huffman_table *table)
     return longest >= 2 && longest % 2 == 0;
 }
 
-static __device__ __forceinline__ void huffman_build_symbol(uint16_t *cells, uint32_t count,
-                                                            uint32_t cell)
-{
-    if (count == 1) {
-        *cells = static_cast<uint16_t>(cell);
-        return;
-    }
-    uint32_t *const pairs = reinterpret_cast<uint32_t *>(cells);
-    for (uint32_t i = 0; i < count / 2; i++)
-        pairs[i] = cell | cell << 16;
-}
-
 // By each lane of a group: builds the cells of its weights.
 static __device__ void huffman_build(huffman_table *table, uint32_t log, uint32_t lane)
 {
@@ -177,34 +155,28 @@ static __device__ void huffman_build(huffman_table *table, uint32_t log, uint32_
         const uint32_t weight = table->weights[symbol];
         if (weight == 0 || weight % huffman_lanes != lane)
             continue;
-        const uint32_t count = 1u << (weight - 1);
+        const uint32_t count = 1u << (weight - 1), cell = symbol << 8 | (log + 1 - weight);
         uint32_t at = 0;
         UNROLL for (uint32_t k = 0; k < huffman_weights_a_lane; k++)
         {
             at = k == weight / huffman_lanes ? next[k] : at;
             next[k] += k == weight / huffman_lanes ? count : 0;
         }
-        huffman_build_symbol(table->cells + at, count, symbol << 8 | (log + 1 - weight));
+        uint32_t *const pairs = reinterpret_cast<uint32_t *>(table->cells + at);
+        if (count == 1)
+            table->cells[at] = static_cast<uint16_t>(cell);
+        else
+            for (uint32_t i = 0; i < count / 2; i++)
+                pairs[i] = cell | cell << 16;
     }
 }
 
-// --- the stage ---
-
-// The stage literals of zstd: decodes packed literals (RFC 8878, section 3.1.1.3.1.6).
+// --- streams ---
 //
-// Takes struct decode_heading, gives a block's literals in batch.literals from its room_at on. Raw
-// and RLE literals need no work: later stages read them from where they are.
-//
-// Four lanes take a block and a warp eight, so that blocks of four streams keep all lanes busy, one
-// stream each. A lane waits for its own last symbol, mostly for the look-up in shared memory. Lanes
-// read and write far from each other, so that each access to memory costs as many turns as there
-// are lanes: bytes to come are loaded ahead, eight at a time, and literals stored so. The four
-// lanes also build the block's table from its description.
-//
-// What libzstd 1.5.4 accepts and this refuses: streams that do not end with their last bit, or have
-// no mark. Its fast loops do not look.
-//
-// Shared memory: a table of 4.4 KiB a block.
+// A lane waits for its own last symbol, mostly for the look-up in shared memory. Lanes read and
+// write far from each other, so that each access to memory costs as many turns as there are lanes:
+// pairs of words are loaded long before they are needed, each only once, and literals are stored
+// eight at a time.
 
 constexpr unsigned literals_lanes = huffman_lanes; // of a block: one a stream
 constexpr unsigned literals_blocks = 8;            // zstd blocks of a CUDA block
@@ -229,7 +201,7 @@ static __device__ literals_stream literals_of_lane(const decode_batch &batch,
         return {{all.at, lane == 0 ? all.size : 0}, to, lane == 0 ? heading.literals : 0};
     const uint32_t sizes = bytes_at(batch.in, all.at);
     const uint32_t size[3] = {sizes & 0xffff, sizes >> 16, bytes_at(batch.in, all.at + 4) & 0xffff};
-    const uint32_t first_three = size[0] + size[1] + size[2], room = all.size - 6;
+    const uint32_t first_three = size[0] + size[1] + size[2], room = all.size - parse_four_sizes;
     const uint32_t count = (heading.literals + 3) / 4;
     if (first_three >= room)
         return {{all.at, 0}, to, 0};
@@ -239,77 +211,100 @@ static __device__ literals_stream literals_of_lane(const decode_batch &batch,
                          : lane == 1 ? size[1]
                          : lane == 2 ? size[2]
                                      : room - first_three;
-    return {{all.at + 6 + before, own},
+    return {{all.at + parse_four_sizes + before, own},
             to + lane * count,
             lane < 3 ? count : heading.literals - 3 * count};
 }
 
-// Decodes one literal.
-static __device__ __forceinline__ unsigned char *literals_put(unsigned char *out, backward &stream,
-                                                              const uint16_t *cells, uint32_t shift)
-{
-    const uint32_t cell = cells[backward_high(stream) >> shift];
-    backward_skip(stream, cell & 0xff);
-    *out = static_cast<unsigned char>(cell >> 8);
-    return out + 1;
-}
+// A stream of which few bits are taken at a time.
+struct literals_hold {
+    const uint64_t *pairs;
+    int at;
+    uint64_t first, second, third; // the pair with bit `at`, and those before it
+
+    __device__ __forceinline__ explicit literals_hold(const backward &stream)
+        : pairs(reinterpret_cast<const uint64_t *>(stream.words)), at(stream.at)
+    {
+        const int pair = at >> 6;
+        first = __ldg(pairs + pair);
+        second = __ldg(pairs + pair - 1);
+        third = __ldg(pairs + pair - 2);
+    }
+
+    // Sets the next 64 bits, the first as the highest.
+    __device__ __forceinline__ void peek(uint32_t &high, uint32_t &low) const
+    {
+        const bool is_upper = (at & 32) != 0;
+        const uint32_t words[4] = {
+            static_cast<uint32_t>(second), static_cast<uint32_t>(second >> 32),
+            static_cast<uint32_t>(first), static_cast<uint32_t>(first >> 32)};
+        const uint32_t middle = is_upper ? words[2] : words[1];
+        high = __funnelshift_r(middle, is_upper ? words[3] : words[2], static_cast<unsigned>(at));
+        low = __funnelshift_r(is_upper ? words[1] : words[0], middle, static_cast<unsigned>(at));
+    }
+
+    // Goes on by up to 64 bits.
+    __device__ __forceinline__ void skip(uint32_t bits)
+    {
+        const int pair = at >> 6;
+        at -= static_cast<int>(bits);
+        const bool is_next = at >> 6 != pair;
+        first = is_next ? second : first;
+        second = is_next ? third : second;
+        third = __ldg(pairs + (at >> 6) - 2);
+    }
+};
 
 // Decodes four literals, whose codes have 44 bits at most; the first is the lowest byte.
-static __device__ __forceinline__ uint32_t literals_four(backward_hold &hold, const uint16_t *cells,
+static __device__ __forceinline__ uint32_t literals_four(literals_hold &hold, const uint16_t *cells,
                                                          uint32_t shift)
 {
-    const uint64_t bits = hold_peek(hold);
-    uint32_t high = static_cast<uint32_t>(bits >> 32), low = static_cast<uint32_t>(bits), cell[4];
+    uint32_t high, low, cell[4];
+    hold.peek(high, low);
     UNROLL for (unsigned i = 0; i < 4; i++)
     {
         cell[i] = cells[high >> shift];
         high = __funnelshift_l(low, high, cell[i]); // by the lowest five bits of the cell
         low = bits_after(low, cell[i]);
     }
-    hold_skip(hold, (cell[0] + cell[1] + cell[2] + cell[3]) & 0xff);
+    hold.skip((cell[0] + cell[1] + cell[2] + cell[3]) & 0xff);
     return __byte_perm(cell[0], cell[1], 0x2251) | __byte_perm(cell[2], cell[3], 0x5122);
 }
 
-// Decodes literals eight at a time, to `out` at a multiple of 8, as long as there are so many to
-// come and the stream has not ended. Returns how many.
-static __device__ uint32_t literals_eights(backward &stream, const uint16_t *cells, uint32_t shift,
-                                           unsigned char *out, uint32_t count)
+// Decodes one literal.
+static __device__ __forceinline__ unsigned char literals_one(backward &stream,
+                                                             const uint16_t *cells, uint32_t shift)
 {
-    backward_hold hold = hold_open(stream);
+    const uint32_t cell = cells[stream.peek() >> shift];
+    stream.skip(cell & 0xff);
+    return static_cast<unsigned char>(cell >> 8);
+}
+
+// Decodes a stream of `count` literals, with codes of up to 32 - shift bits: one by one up to a
+// multiple of 8, then eight at a time, then the rest. False if these are not all that it holds.
+static __device__ bool literals_decode(backward &stream, const uint16_t *cells, uint32_t shift,
+                                       unsigned char *out, uint32_t count)
+{
+    const uint32_t head = min(count, static_cast<uint32_t>(-reinterpret_cast<uintptr_t>(out) & 7));
+    for (uint32_t i = 0; i < head; i++)
+        *out++ = literals_one(stream, cells, shift);
+    literals_hold hold(stream);
     uint32_t done = 0;
+    count -= head;
     for (; count - done >= 8 && hold.at >= stream.begin; done += 8) {
         const uint32_t low = literals_four(hold, cells, shift);
         const uint32_t high = literals_four(hold, cells, shift);
         *reinterpret_cast<uint64_t *>(out + done) = static_cast<uint64_t>(high) << 32 | low;
     }
     stream.at = hold.at;
-    return done;
-}
-
-// Decodes a stream of `count` literals, with codes of up to 32 - shift bits. False if these are not
-// all that it holds.
-static __device__ bool literals_decode(backward &stream, const uint16_t *cells, uint32_t shift,
-                                       unsigned char *out, uint32_t count)
-{
-    const uint32_t head = min(count, static_cast<uint32_t>(-reinterpret_cast<uintptr_t>(out) & 7));
-    for (uint32_t i = 0; i < head; i++)
-        out = literals_put(out, stream, cells, shift);
-    const uint32_t done = head + literals_eights(stream, cells, shift, out, count - head);
     if (count - done >= 8)
         return false;
-    out += done - head;
     for (uint32_t i = done; i < count; i++)
-        out = literals_put(out, stream, cells, shift);
-    return backward_left(stream) == 0;
+        out[i] = literals_one(stream, cells, shift);
+    return stream.left() == 0;
 }
 
-// By the warp together: true if all lanes of a block say so.
-static __device__ __forceinline__ bool literals_all(bool predicate)
-{
-    const unsigned group = threadIdx.x % 32 / literals_lanes * literals_lanes;
-    const unsigned mask = ((1u << literals_lanes) - 1) << group;
-    return (__ballot_sync(0xffffffffu, predicate) & mask) == mask;
-}
+// --- the stage ---
 
 static __global__ void __launch_bounds__(literals_threads) zstd_literals(decode_batch batch)
 {
@@ -321,37 +316,36 @@ static __global__ void __launch_bounds__(literals_threads) zstd_literals(decode_
     if (index < batch.blocks && batch.outcome[index].refusal == DECODE_TAKEN)
         heading = batch.heading[index];
     const bool packed = heading.literals_type == DECODE_LITERALS_PACKED && heading.streams > 0;
-    const decode_source source = heading.tables[ZSTD_HUFFMAN];
+    const byte_span source = {heading.tables[ZSTD_HUFFMAN].at, heading.tables[ZSTD_HUFFMAN].size};
 
     if (packed && lane == 0)
-        huffman_read(table, batch.in, {source.at, source.size});
+        table->listed = source.size == 0 ? 0
+                        : byte_at(batch.in, source.at) < huffman_direct
+                            ? huffman_read_coded(table, batch.in, source)
+                            : huffman_read_direct(table, batch.in, source);
     __syncwarp();
     const uint32_t log = packed ? huffman_count(table, lane) : 0;
     __syncwarp();
-    const bool has_table = log > 0 && huffman_is_complete(table);
-    if (has_table)
+    bool good = log > 0 && huffman_is_complete(table);
+    if (good)
         huffman_build(table, log, lane);
     __syncwarp();
 
-    bool good = has_table;
-    if (has_table) {
+    if (good) {
         const uint32_t to = batch.block[index].room_at;
         const literals_stream own = literals_of_lane(batch, heading, to, lane);
         backward stream;
-        if (backward_open(stream, batch.in, own.from))
+        if (stream.open(batch.in, own.from))
             good =
                 literals_decode(stream, table->cells, 32 - log, batch.literals + own.to, own.count);
         else
             good = heading.streams == 1 && lane > 0;
     }
-    good = literals_all(good);
+    // All lanes of the block must say so.
+    const unsigned group = ((1u << literals_lanes) - 1) << (threadIdx.x % 32 - lane);
+    good = (__ballot_sync(all_lanes, good) & group) == group;
     if (packed && lane == 0 && !good)
         batch.outcome[index].refusal = DECODE_BAD;
-}
-
-static inline unsigned literals_grid(const struct decode_batch *batch, unsigned)
-{
-    return decode_grid_of_blocks(batch, literals_blocks);
 }
 
 #endif
