@@ -9,7 +9,7 @@
 // compressed bytes (32 MiB), so many of them side by side (8), with the copies to the device: the
 // wall time of that is "pipeline", of the median repeat.
 //
-// Of gzip it prints how many candidates, parts, units, sequences and literals the stages have
+// Of gzip it prints how many candidates, units, sequences and literals the stages have
 // found, and how many units became blocks, of how many members; both count again in each batch.
 //
 // The content is compared with what one core makes by the library that gpuhisto uses, whose time is
@@ -223,7 +223,7 @@ static decode_verdict verdict_of(const decode_batch &batch)
 
 // What the stages of gzip have found, in all batches.
 struct found_counts {
-    uint64_t candidates, parts, units, sequences, literals; // of parts that lead nowhere, too
+    uint64_t candidates, units, sequences, literals; // of parts that lead nowhere, too
     uint64_t blocks, frames;
 };
 
@@ -235,7 +235,6 @@ static void add_found(found_counts &found, const decode_batch &batch)
           "counters");
     check(cudaMemcpy(&counts, batch.counts, sizeof counts, cudaMemcpyDeviceToHost), "counters");
     found.candidates += counters.candidates;
-    found.parts += counters.parts;
     found.units += counters.units;
     found.sequences += counters.sequences;
     found.literals += counters.literals;
@@ -458,7 +457,6 @@ static void print_found(const found_counts &found)
         std::printf("%-10s %12llu\n", what, static_cast<unsigned long long>(count));
     };
     print("candidates", found.candidates);
-    print("parts", found.parts);
     print("units", found.units);
     print("sequences", found.sequences);
     print("literals", found.literals);

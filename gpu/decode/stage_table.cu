@@ -4,6 +4,7 @@
 #include "gpu/decode/gzip/content.cuh"
 #include "gpu/decode/gzip/crc.cuh"
 #include "gpu/decode/gzip/find.cuh"
+#include "gpu/decode/gzip/parse.cuh"
 #include "gpu/decode/keep.cuh"
 #include "gpu/decode/matches.cuh"
 #include "gpu/decode/stages.h"
@@ -11,42 +12,61 @@
 #include "gpu/decode/zstd/literals.cuh"
 #include "gpu/decode/zstd/sequences.cuh"
 
+/* clang-format off */
 static const struct decode_stage zstd_stages[] = {
-    {"parse", DECODE_PART_CHAINED, zstd_parse, parse_threads, 0, grid_of_blocks<parse_threads>},
-    {"repeats", DECODE_PART_CHAINED, zstd_repeats, repeats_threads, 0,
-     grid_of_blocks<repeats_threads>},
-    {"tables", DECODE_PART_CHAINED, zstd_keep_tables, keep_tables_threads, 0, grid_of_one},
-    {"literals", DECODE_PART_FREE, zstd_literals, literals_threads, 0,
-     grid_of_blocks<literals_blocks>},
-    {"walk", DECODE_PART_FREE, zstd_walk, walk_threads, 0, grid_of_blocks<walk_blocks>},
-    {"sequences", DECODE_PART_FREE, zstd_sequences, sequences_threads, 0,
-     grid_of_blocks<sequences_blocks>},
-    {"place", DECODE_PART_MATCHES, decode_place<DECODE_ZSTD>, DECODE_PLACE_THREADS, 0, grid_of_one},
-    {"link", DECODE_PART_MATCHES, decode_link<DECODE_TILE, DECODE_LINK_THREADS, DECODE_LINK_EACH>,
-     DECODE_LINK_THREADS, decode_tile_shared(DECODE_TILE), link_grid},
-    {"follow", DECODE_PART_MATCHES, decode_follow, DECODE_FOLLOW_THREADS, 0, follow_grid},
-    {"copy", DECODE_PART_MATCHES,
-     decode_copy<DECODE_COPY_TILE, DECODE_COPY_THREADS, DECODE_COPY_EACH>, DECODE_COPY_THREADS,
-     decode_tile_shared(DECODE_COPY_TILE), copy_grid},
-    {"keep", DECODE_PART_END, decode_keep, DECODE_KEEP_THREADS, 0, keep_grid},
+    {.name = "parse", .part = DECODE_PART_CHAINED, .kernel = zstd_parse,
+     .block = parse_threads, .grid = grid_of_blocks<parse_threads>},
+    {.name = "repeats", .part = DECODE_PART_CHAINED, .kernel = zstd_repeats,
+     .block = repeats_threads, .grid = grid_of_blocks<repeats_threads>},
+    {.name = "tables", .part = DECODE_PART_CHAINED, .kernel = zstd_keep_tables,
+     .block = keep_tables_threads, .grid = grid_of_one},
+    {.name = "literals", .part = DECODE_PART_FREE, .kernel = zstd_literals,
+     .block = literals_threads, .grid = grid_of_blocks<literals_blocks>},
+    {.name = "walk", .part = DECODE_PART_FREE, .kernel = zstd_walk,
+     .block = walk_threads, .grid = grid_of_blocks<walk_blocks>},
+    {.name = "sequences", .part = DECODE_PART_FREE, .kernel = zstd_sequences,
+     .block = sequences_threads, .grid = grid_of_blocks<sequences_blocks>},
+    {.name = "place", .part = DECODE_PART_MATCHES, .kernel = decode_place<DECODE_ZSTD>,
+     .block = DECODE_PLACE_THREADS, .grid = grid_of_one},
+    {.name = "link", .part = DECODE_PART_MATCHES,
+     .kernel = decode_link<DECODE_TILE, DECODE_LINK_THREADS, DECODE_LINK_EACH>,
+     .block = DECODE_LINK_THREADS, .shared = decode_tile_shared(DECODE_TILE), .grid = link_grid},
+    {.name = "follow", .part = DECODE_PART_MATCHES, .kernel = decode_follow,
+     .block = DECODE_FOLLOW_THREADS, .grid = follow_grid},
+    {.name = "copy", .part = DECODE_PART_MATCHES,
+     .kernel = decode_copy<DECODE_COPY_TILE, DECODE_COPY_THREADS, DECODE_COPY_EACH>,
+     .block = DECODE_COPY_THREADS, .shared = decode_tile_shared(DECODE_COPY_TILE), .grid = copy_grid},
+    {.name = "keep", .part = DECODE_PART_END, .kernel = decode_keep,
+     .block = DECODE_KEEP_THREADS, .grid = keep_grid},
 };
 
 static const struct decode_stage gzip_stages[] = {
-    {"find", DECODE_PART_FREE, gzip_find, GZIP_FIND_THREADS, 0, gzip_find_grid},
-    {"sort", DECODE_PART_FREE, gzip_sort, GZIP_SORT_THREADS, 0, gzip_sort_grid},
-    {"parse", DECODE_PART_FREE, gzip_parse, GZIP_PARSE_THREADS, 0, gzip_parse_grid},
-    {"chain", DECODE_PART_CHAINED, gzip_chain, GZIP_CHAIN_THREADS, 0, gzip_chain_grid},
-    {"order", DECODE_PART_FREE, gzip_order, GZIP_ORDER_THREADS, 0, gzip_order_grid},
-    {"place", DECODE_PART_FREE, decode_place<DECODE_GZIP>, DECODE_PLACE_THREADS, 0, grid_of_one},
-    {"copy", DECODE_PART_FREE, gzip_copy, GZIP_COPY_THREADS, decode_tile_shared(GZIP_COPY_TILE),
-     gzip_copy_grid},
-    {"windows", DECODE_PART_MATCHES, gzip_windows, GZIP_WINDOWS_THREADS, GZIP_WINDOWS_SHARED,
-     gzip_windows_grid},
-    {"resolve", DECODE_PART_MATCHES, gzip_resolve, GZIP_RESOLVE_THREADS, 0, gzip_resolve_grid},
-    {"crc", DECODE_PART_MATCHES, gzip_crc, GZIP_CRC_THREADS, 0, gzip_crc_grid},
-    {"verify", DECODE_PART_MATCHES, gzip_verify, GZIP_VERIFY_THREADS, 0, gzip_verify_grid},
-    {"keep", DECODE_PART_END, decode_keep, DECODE_KEEP_THREADS, 0, keep_grid},
+    {.name = "find", .part = DECODE_PART_FREE, .kernel = gzip_find,
+     .block = GZIP_FIND_THREADS, .grid = gzip_find_grid},
+    {.name = "sort", .part = DECODE_PART_FREE, .kernel = gzip_sort,
+     .block = GZIP_SORT_THREADS, .grid = grid_of_one},
+    {.name = "parse", .part = DECODE_PART_FREE, .kernel = gzip_parse,
+     .block = GZIP_PARSE_THREADS, .grid = gzip_parse_grid},
+    {.name = "chain", .part = DECODE_PART_CHAINED, .kernel = gzip_chain,
+     .block = GZIP_CHAIN_THREADS, .grid = grid_of_one},
+    {.name = "order", .part = DECODE_PART_FREE, .kernel = gzip_order,
+     .block = GZIP_ORDER_THREADS, .grid = gzip_order_grid},
+    {.name = "place", .part = DECODE_PART_FREE, .kernel = decode_place<DECODE_GZIP>,
+     .block = DECODE_PLACE_THREADS, .grid = grid_of_one},
+    {.name = "copy", .part = DECODE_PART_FREE, .kernel = gzip_copy,
+     .block = GZIP_COPY_THREADS, .shared = decode_tile_shared(GZIP_COPY_TILE), .grid = gzip_copy_grid},
+    {.name = "windows", .part = DECODE_PART_MATCHES, .kernel = gzip_windows,
+     .block = GZIP_WINDOWS_THREADS, .shared = GZIP_WINDOWS_SHARED, .grid = grid_of_one},
+    {.name = "resolve", .part = DECODE_PART_MATCHES, .kernel = gzip_resolve,
+     .block = GZIP_RESOLVE_THREADS, .grid = gzip_resolve_grid},
+    {.name = "crc", .part = DECODE_PART_MATCHES, .kernel = gzip_crc,
+     .block = GZIP_CRC_THREADS, .grid = gzip_crc_grid},
+    {.name = "verify", .part = DECODE_PART_MATCHES, .kernel = gzip_verify,
+     .block = GZIP_VERIFY_THREADS, .grid = gzip_verify_grid},
+    {.name = "keep", .part = DECODE_PART_END, .kernel = decode_keep,
+     .block = DECODE_KEEP_THREADS, .grid = keep_grid},
 };
+/* clang-format on */
 
 void (*const decode_tail_kernel)(decode_batch, unsigned, bool) = decode_tail;
 const unsigned decode_tail_threads = DECODE_TAIL_THREADS;

@@ -22,9 +22,10 @@ struct decode_stage {
     const char *name; // of the stage, for messages and benchmarks
     enum decode_part part;
     decode_kernel kernel;
-    unsigned block;  // threads of a CUDA block
-    unsigned shared; // dynamic shared memory of a CUDA block, bytes; more than 48 KiB are asked for
-                     // with cudaFuncAttributeMaxDynamicSharedMemorySize
+    unsigned block; // threads of a CUDA block
+    // Bytes of dynamic shared memory of a CUDA block. More than 48 KiB are asked for with
+    // cudaFuncAttributeMaxDynamicSharedMemorySize.
+    unsigned shared = 0;
 
     // Returns the CUDA blocks to launch for a batch of at least one block; 0: it does without the
     // stage. `resident` is how many of them the device holds at a time, for a kernel whose CUDA

@@ -211,8 +211,7 @@ class decoder
         parse();
         if (counts.blocks == 0 || counts.frames == 0)
             fail("no block or no frame", kind_, at);
-        if (counters.parts > like_.parts || counts.blocks > like_.blocks ||
-            counts.frames > like_.frames)
+        if (counts.blocks > like_.blocks || counts.frames > like_.frames)
             fail("more than there is room for", kind_, at);
         if (counters.refusal == DECODE_TAKEN && follow())
             verify();
@@ -235,8 +234,7 @@ class decoder
         emulate_launch(1, GZIP_SORT_THREADS, 0, [=] { gzip_sort(device); });
         emulate_launch(gzip_parse_grid(&device, 3), GZIP_PARSE_THREADS, 0,
                        [=] { gzip_parse(device); });
-        emulate_launch(gzip_chain_grid(&device, 1), GZIP_CHAIN_THREADS, 0,
-                       [=] { gzip_chain(device); });
+        emulate_launch(grid_of_one(&device, 1), GZIP_CHAIN_THREADS, 0, [=] { gzip_chain(device); });
         emulate_launch(gzip_order_grid(&device, 2), GZIP_ORDER_THREADS, 0,
                        [=] { gzip_order(device); });
     }

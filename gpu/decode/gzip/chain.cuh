@@ -1,14 +1,29 @@
 // SPDX-License-Identifier: MIT
-// The stages that put the parts of a batch in order.
+// The stages that put the units of a batch of gzip in order: chain finds out which parts are
+// content, and order makes blocks of their units.
+//
+// chain goes from where the batch before has ended. Takes parts, candidates and the carry; marks
+// the parts that are content, and gives frames, which are members, what these state at their ends,
+// counts of frames and blocks, and the carry of the next batch. Or it refuses the batch, if it is
+// corrupt, does not fit, or ends with the file too early.
+//
+// One warp goes from one part to the next, 32 parts in a row at a time: each lane knows where its
+// own part goes on, so the way is a few shuffles, and where each part is in the content a sum. It
+// parses blocks itself that begin at no candidate: those that are cut by the batch, stored and
+// fixed ones. It is one warp, though, and a core is faster: so files of very many members, or with
+// very many blocks that cannot be found, are left to the cores.
+//
+// A batch has at least one frame, and a frame at least one unit, which may be empty.
+//
+// Shared memory: 20 KiB, to parse.
 #ifndef GPUHISTO_GPU_DECODE_GZIP_CHAIN_CUH
 #define GPUHISTO_GPU_DECODE_GZIP_CHAIN_CUH
 
 #include "gpu/decode/gzip/parse.cuh"
 
-// --- members ---
-
-// Reads the header of a member of gzip (RFC 1952), by a warp: all lanes call these functions and
-// get the same. They refuse what src/codec/gzip.c refuses.
+// --- the header of a member (RFC 1952) ---
+//
+// It is read by all lanes, which get the same, and refused where src/codec/gzip.c refuses it.
 
 constexpr unsigned GZIP_FIXED_BYTES = 10, GZIP_TRAILER_BYTES = 8; // of a member
 constexpr unsigned GZIP_MAGIC = 0x088b1f;                         // with the only method
@@ -95,38 +110,13 @@ static __device__ inline gzip_read gzip_read_member(const gzip_input &input, uns
     return GZIP_READ;
 }
 
-// --- chain ---
-
-// The stage chain of gzip: finds which parts follow each other from where the batch before has
-// ended, and the members that they belong to.
-//
-// Takes parts, candidates and the carry; marks the parts that are content, and gives frames, which
-// are members, what these state at their ends, counts of frames and blocks, and the carry of the
-// next batch. Or it refuses the batch, if it is corrupt, does not fit, or ends with the file too
-// early.
-//
-// One warp goes from one part to the next, 32 parts in a row at a time: each lane knows where its
-// own part goes on, so the way is a few shuffles, and where each part is in the content a sum. It
-// parses blocks itself that begin at no candidate: those that are cut by the batch, stored and
-// fixed ones.
-//
-// It is one warp, though, and a core is faster: so files of very many members, or with very many
-// blocks that cannot be found, are left to the cores.
-//
-// A batch has at least one frame, and a frame at least one unit, which may be empty.
-//
-// Shared memory: 20 KiB, to parse.
+// --- the chain ---
 
 constexpr unsigned GZIP_CHAIN_THREADS = 32;
 
 // The most units that the chain itself adds to a batch. In incompressible content each is a stored
 // block, which takes some microseconds; one of a few codes takes ten times that.
 constexpr unsigned GZIP_CHAIN_UNITS = 2048;
-
-static inline unsigned gzip_chain_grid(const struct decode_batch *, unsigned)
-{
-    return 1;
-}
 
 // The progress of the chain. All lanes know the same.
 struct gzip_chaining {
@@ -155,19 +145,6 @@ static __device__ inline void gzip_chain_refuse(gzip_chaining &chain, decode_ref
 static __device__ inline void gzip_chain_full(gzip_chaining &chain)
 {
     gzip_chain_refuse(chain, chain.own_units < GZIP_CHAIN_UNITS ? DECODE_NO_ROOM : DECODE_TOO_MANY);
-}
-
-static __device__ inline gzip_chaining gzip_chain_begin(const decode_batch &batch)
-{
-    const gzip_carry &carry = *gzip_carry_of(&batch);
-    gzip_chaining chain = {};
-    chain.state = static_cast<gzip_state>(carry.state);
-    chain.position = carry.position;
-    chain.before = carry.before;
-    chain.parts = gzip_candidate_count(batch.gzip);
-    if (chain.state == GZIP_REFUSED)
-        gzip_chain_refuse(chain, DECODE_BAD);
-    return chain;
 }
 
 // --- parts ---
@@ -303,6 +280,7 @@ static __device__ inline void gzip_chain_blocks(gzip_parser &parser, const decod
 
 // --- members ---
 
+// Opens a frame, with a member that begins.
 static __device__ inline void gzip_chain_open(const decode_batch &batch, gzip_chaining &chain)
 {
     if (chain.frames >= batch.gzip.frames_max)
@@ -451,7 +429,6 @@ static __device__ inline void gzip_chain_keep(const decode_batch &batch, const g
 static __device__ inline void gzip_chain_tell(const decode_batch &batch, const gzip_chaining &chain)
 {
     batch.gzip.counters->refusal = chain.refusal;
-    batch.gzip.counters->parts = chain.parts;
     *batch.counts = {chain.units, chain.frames};
     if (chain.refusal == DECODE_TAKEN)
         return;
@@ -467,7 +444,14 @@ static __device__ inline void gzip_chain_tell(const decode_batch &batch, const g
 static __global__ void __launch_bounds__(GZIP_CHAIN_THREADS) gzip_chain(decode_batch batch)
 {
     __shared__ gzip_parser parser;
-    gzip_chaining chain = gzip_chain_begin(batch);
+    const gzip_carry &carry = *gzip_carry_of(&batch);
+    gzip_chaining chain = {};
+    chain.state = static_cast<gzip_state>(carry.state);
+    chain.position = carry.position;
+    chain.before = carry.before;
+    chain.parts = gzip_candidate_count(batch.gzip);
+    if (chain.state == GZIP_REFUSED)
+        gzip_chain_refuse(chain, DECODE_BAD);
     // One lane reads it, as that adds units later.
     const unsigned own = threadIdx.x == 0 ? batch.gzip.counters->units : 0;
     const unsigned units = __shfl_sync(all_lanes, own, 0);
@@ -488,21 +472,16 @@ static __global__ void __launch_bounds__(GZIP_CHAIN_THREADS) gzip_chain(decode_b
 }
 
 // --- order ---
-
-// The stage order of gzip: units that the chain has taken become blocks, in the order of the
-// content.
 //
-// Takes units and the parts that are chained; gives what the stages after it need of each block:
-// block, heading and outcome. If the chain refuses the batch, it has one block, which is refused.
-//
-// A thread takes a unit. No shared memory.
+// Takes units and the parts that are chained; gives what the stages after it need of each block, in
+// the order of the content: block, heading and outcome. If the chain refuses the batch, it has one
+// block, which is refused. A thread takes a unit.
 
 constexpr unsigned GZIP_ORDER_THREADS = 256;
 
 static inline unsigned gzip_order_grid(const struct decode_batch *batch, unsigned resident)
 {
-    const unsigned max = batch->gzip.units_max / GZIP_ORDER_THREADS + 1;
-    return max < resident ? max : resident;
+    return grid_of_resident(batch->gzip.units_max / GZIP_ORDER_THREADS + 1, resident);
 }
 
 // Makes the index-th block of a unit. The host makes blocks only where stages do not count them, so
@@ -514,14 +493,11 @@ static __device__ inline void gzip_order_unit(const decode_batch &batch, unsigne
     decode_block *const block = const_cast<decode_block *>(batch.block) + index;
     decode_heading *const heading = batch.heading + index;
     decode_outcome *const outcome = batch.outcome + index;
-    // The literals of a compressed block are at room_at.
-    *block = {0,
-              0,
-              unit.content,
-              unit.literals_at,
-              frame,
-              unit.is_stored ? unsigned{DECODE_RAW} : unsigned{DECODE_COMPRESSED},
-              unit.sequences_at};
+    *block = {};
+    block->room = unit.content;
+    block->room_at = unit.literals_at; // of literals that are packed
+    block->frame = frame;
+    block->sequences_at = unit.sequences_at;
     heading->literals_type = unit.is_stored ? DECODE_LITERALS_RAW : DECODE_LITERALS_PACKED;
     heading->literals = unit.literals;
     heading->literals_at = unit.literals_at;

@@ -1,5 +1,11 @@
 // SPDX-License-Identifier: MIT
-// The stages that make the content of a batch of gzip.
+// The stages that make the content of a batch of gzip, after place. It is cut into segments, units
+// in a row of some 512 KiB (GZIP_SEGMENT):
+//
+// - copy makes symbols of each segment: bytes, or which of the 32 KiB before the segment they are
+//   copied from (GZIP_FROM_WINDOW);
+// - windows makes these 32 KiB of each segment, one after the other;
+// - resolve replaces symbols by bytes.
 #ifndef GPUHISTO_GPU_DECODE_GZIP_CONTENT_CUH
 #define GPUHISTO_GPU_DECODE_GZIP_CONTENT_CUH
 
@@ -7,10 +13,6 @@
 #include "gpu/decode/tile.cuh"
 
 #include <climits>
-
-// --- segments ---
-
-// The segments of a batch of gzip, after place.cuh.
 
 static __device__ inline unsigned gzip_segment_count(const decode_batch &batch)
 {
@@ -26,17 +28,21 @@ static __device__ inline unsigned gzip_segment_begin(const decode_batch &batch, 
                          : batch.verdict->content;
 }
 
-// --- copy ---
+// Returns the byte that a symbol stands for.
+static __device__ __forceinline__ unsigned gzip_byte_of(unsigned symbol,
+                                                        const unsigned char *window)
+{
+    return symbol & GZIP_FROM_WINDOW ? window[symbol & (GZIP_WINDOW - 1)] : symbol;
+}
 
-// The stage copy of gzip: copies segments to symbols.
+// --- copy ---
 //
 // Takes what all stages before it give; gives batch.gzip.symbols, and refuses units with a distance
 // that reaches beyond the member.
 //
-// Each segment has a CUDA block, which goes through it tile by tile (tile.cuh), as copy.cuh goes
-// through a frame. Bytes before the segment are not known yet, so a byte that is copied from there
-// becomes a symbol that says which byte of that window it is. A match copies such symbols
-// unchanged.
+// Each segment has a CUDA block, which goes through it tile by tile (tile.cuh). Bytes before the
+// segment are not known yet, so a byte that is copied from there becomes a symbol that says which
+// byte of that window it is. A match copies such symbols unchanged.
 
 // Bytes of content of a tile, and threads that work on it.
 constexpr unsigned GZIP_COPY_TILE = 8192;
@@ -49,36 +55,31 @@ static inline unsigned gzip_copy_grid(const struct decode_batch *batch, unsigned
     return batch->room / GZIP_SEGMENT + 1;
 }
 
-// Returns the symbol of the byte at `source`, before the segment that begins at `segment`.
-static __device__ __forceinline__ unsigned gzip_symbol_before(int source, int segment)
-{
-    return DECODE_VALUE | GZIP_FROM_WINDOW |
-           static_cast<unsigned>(source - segment + static_cast<int>(GZIP_WINDOW));
-}
-
-// Fills the links of this thread's bytes of a strip, as tile_fill, with symbols as values.
-template <unsigned Each, unsigned Together>
+// Fills the links of this thread's bytes of a strip, as tile_fill, with symbols as values; the
+// segment begins at `segment`.
 static __device__ inline void gzip_fill(const decode_tile &tile, unsigned first,
                                         const uint16_t *symbols, int segment,
-                                        unsigned (&links)[Each])
+                                        unsigned (&links)[GZIP_COPY_EACH])
 {
     const unsigned last = tile.end - tile.begin - 1;
     const int base = static_cast<int>(tile.content_at + tile.begin);
-    UNROLL for (unsigned group = 0; group < Each; group += Together)
+    UNROLL for (unsigned group = 0; group < GZIP_COPY_EACH; group += GZIP_COPY_TOGETHER)
     {
-        const unsigned char *literal[Together];
-        UNROLL for (unsigned k = 0; k < Together; k++)
+        const unsigned char *literal[GZIP_COPY_TOGETHER];
+        UNROLL for (unsigned k = 0; k < GZIP_COPY_TOGETHER; k++)
         {
             const unsigned i = min(first + (group + k) * blockDim.x, last);
             literal[k] = tile_source(tile, i, nullptr, INT_MIN, links[group + k]);
         }
-        UNROLL for (unsigned k = 0; k < Together; k++)
+        UNROLL for (unsigned k = 0; k < GZIP_COPY_TOGETHER; k++)
         {
             const int source = static_cast<int>(links[group + k]);
             if (literal[k])
                 links[group + k] = DECODE_VALUE | *literal[k];
             else if (source < segment)
-                links[group + k] = gzip_symbol_before(source, segment);
+                links[group + k] =
+                    DECODE_VALUE | GZIP_FROM_WINDOW |
+                    static_cast<unsigned>(source - segment + static_cast<int>(GZIP_WINDOW));
             else if (source < base)
                 links[group + k] = DECODE_VALUE | symbols[source];
         }
@@ -91,6 +92,7 @@ static __global__ void __launch_bounds__(GZIP_COPY_THREADS, 1024 / GZIP_COPY_THR
 {
     DYNAMIC_SHARED(decode_piece, shared);
     __shared__ unsigned next;
+    uint16_t *const symbols = batch.gzip.symbols;
     // Another CUDA block may lower it: all threads go by the value that one of them has seen.
     if (__syncthreads_or(load_relaxed(&batch.verdict->refused) != DECODE_NONE))
         return;
@@ -100,26 +102,21 @@ static __global__ void __launch_bounds__(GZIP_COPY_THREADS, 1024 / GZIP_COPY_THR
     const unsigned begin = batch.gzip.segments[blockIdx.x];
     const unsigned end =
         blockIdx.x + 1 < count ? batch.gzip.segments[blockIdx.x + 1] : batch.counts->blocks;
-    const unsigned segment = batch.outcome[begin].content_at;
-    for (unsigned index = begin; index < end; index++) {
-        const auto fill = [&](const decode_tile &tile, unsigned first,
-                              unsigned(&links)[GZIP_COPY_EACH]) {
-            gzip_fill<GZIP_COPY_EACH, GZIP_COPY_TOGETHER>(tile, first, batch.gzip.symbols,
-                                                          static_cast<int>(segment), links);
-        };
+    const int segment = static_cast<int>(batch.outcome[begin].content_at);
+    const auto fill = [=](const decode_tile &tile, unsigned first,
+                          unsigned(&links)[GZIP_COPY_EACH]) {
+        gzip_fill(tile, first, symbols, segment, links);
+    };
+    for (unsigned index = begin; index < end; index++)
         if (tile_copy_block<GZIP_COPY_TILE, GZIP_COPY_THREADS, GZIP_COPY_EACH>(
-                batch, index, shared, &next, batch.gzip.symbols, fill))
+                batch, index, shared, &next, symbols, fill))
             return;
-    }
 }
 
 // --- windows ---
-
-// The stage windows of gzip: makes the GZIP_WINDOW bytes before each segment, to which its symbols
-// refer.
 //
-// Takes batch.gzip.symbols, and the content before the batch; gives the last bytes of each segment
-// but the last, in batch.out.
+// Takes batch.gzip.symbols, and the content before the batch; gives the last GZIP_WINDOW bytes of
+// each segment but the last, in batch.out.
 //
 // One CUDA block goes from segment to segment: the window of the next one is the end of this one,
 // whose symbols are looked up in its own window. That takes a few microseconds for each, while the
@@ -130,20 +127,14 @@ constexpr unsigned GZIP_WINDOWS_EACH = GZIP_WINDOW / GZIP_WINDOWS_THREADS;
 constexpr unsigned GZIP_WINDOWS_TOGETHER = 16; // symbols that a thread loads at a time
 constexpr unsigned GZIP_WINDOWS_SHARED = 2 * GZIP_WINDOW;
 
-static inline unsigned gzip_windows_grid(const struct decode_batch *, unsigned)
-{
-    return 1;
-}
-
-// Loads the window before the batch: the bytes that were kept, and zeros.
+// Loads the window before the batch: the bytes that were kept, and zeros, as nobody may have
+// written the others.
 static __device__ inline void gzip_first_window(const decode_batch &batch, unsigned char *window)
 {
-    const unsigned kept =
-        min(reinterpret_cast<const decode_carry *>(batch.in)->kept, unsigned{GZIP_WINDOW});
-    for (unsigned i = threadIdx.x; i < GZIP_WINDOW; i += GZIP_WINDOWS_THREADS)
-        window[i] = i + kept >= GZIP_WINDOW
-                        ? batch.out[static_cast<int>(i) - static_cast<int>(GZIP_WINDOW)]
-                        : static_cast<unsigned char>(0);
+    const unsigned kept = min(decode_carry_of(&batch)->kept, unsigned{GZIP_WINDOW});
+    const unsigned char *const from = batch.out - GZIP_WINDOW;
+    for (unsigned i = threadIdx.x; i < GZIP_WINDOW; i += blockDim.x)
+        window[i] = i + kept >= GZIP_WINDOW ? from[i] : static_cast<unsigned char>(0);
 }
 
 // Makes the window before `end` from that before `begin`, and writes the bytes in between.
@@ -167,9 +158,7 @@ static __device__ inline void gzip_next_window(const decode_batch &batch,
         {
             const unsigned position = threadIdx.x + (group + k) * GZIP_WINDOWS_THREADS;
             const int at = first + static_cast<int>((group + k) * GZIP_WINDOWS_THREADS);
-            const unsigned char byte = symbols[k] & GZIP_FROM_WINDOW
-                                           ? window[symbols[k] & (GZIP_WINDOW - 1)]
-                                           : static_cast<unsigned char>(symbols[k]);
+            const auto byte = static_cast<unsigned char>(gzip_byte_of(symbols[k], window));
             next[position] = byte;
             if (at >= begin)
                 batch.out[at] = byte;
@@ -197,8 +186,6 @@ static __global__ void __launch_bounds__(GZIP_WINDOWS_THREADS) gzip_windows(deco
 }
 
 // --- resolve ---
-
-// The stage resolve of gzip: turns symbols into bytes.
 //
 // Takes batch.gzip.symbols, and the windows, which are in batch.out; gives the rest of it.
 //
@@ -210,11 +197,9 @@ constexpr unsigned GZIP_RESOLVE_THREADS = 512;
 constexpr unsigned GZIP_RESOLVE_PIECE = 1u << 16; // bytes; less than any segment but the last
 constexpr unsigned GZIP_RESOLVE_EACH = 8;         // bytes in a row
 
-// Returns as many CUDA blocks as there may be pieces; those that stay are enough.
 static inline unsigned gzip_resolve_grid(const struct decode_batch *batch, unsigned resident)
 {
-    const unsigned max = batch->room / GZIP_RESOLVE_PIECE + 1;
-    return max < resident ? max : resident;
+    return grid_of_resident(batch->room / GZIP_RESOLVE_PIECE + 1, resident);
 }
 
 // Some bytes of a segment.
@@ -227,16 +212,13 @@ struct gzip_stretch {
 static __device__ inline const unsigned char *
 gzip_load_window(const decode_batch &batch, unsigned segment, unsigned char *memory)
 {
-    const unsigned kept =
-        min(reinterpret_cast<const decode_carry *>(batch.in)->kept, unsigned{GZIP_WINDOW});
+    if (segment == 0) {
+        gzip_first_window(batch, memory);
+        return memory;
+    }
     const unsigned char *const from =
         batch.out + static_cast<int>(segment) - static_cast<int>(GZIP_WINDOW);
     const unsigned shift = static_cast<unsigned>(reinterpret_cast<uintptr_t>(from) % 16);
-    if (segment == 0) { // what was not kept, nobody may have written
-        for (unsigned i = threadIdx.x; i < GZIP_WINDOW; i += GZIP_RESOLVE_THREADS)
-            memory[i] = i + kept >= GZIP_WINDOW ? from[i] : static_cast<unsigned char>(0);
-        return memory;
-    }
     for (unsigned i = 16 * threadIdx.x; i < GZIP_WINDOW + shift; i += 16 * GZIP_RESOLVE_THREADS)
         copy_16(memory + i, from - shift + i);
     copies_end_group();
@@ -244,17 +226,12 @@ gzip_load_window(const decode_batch &batch, unsigned segment, unsigned char *mem
     return memory + shift;
 }
 
-static __device__ __forceinline__ unsigned gzip_byte_of(unsigned symbol,
-                                                        const unsigned char *window)
+// Returns the bytes of four symbols.
+static __device__ __forceinline__ unsigned gzip_four_bytes(unsigned first, unsigned second,
+                                                           const unsigned char *window)
 {
-    return symbol & GZIP_FROM_WINDOW ? window[symbol & (GZIP_WINDOW - 1)] : symbol;
-}
-
-// Returns the bytes of two symbols, in the lowest bits.
-static __device__ __forceinline__ unsigned gzip_two_bytes(unsigned symbols,
-                                                          const unsigned char *window)
-{
-    return gzip_byte_of(symbols & 0xffff, window) | gzip_byte_of(symbols >> 16, window) << 8;
+    return gzip_byte_of(first & 0xffff, window) | gzip_byte_of(first >> 16, window) << 8 |
+           (gzip_byte_of(second & 0xffff, window) | gzip_byte_of(second >> 16, window) << 8) << 16;
 }
 
 // Writes bytes at, ..., at + GZIP_RESOLVE_EACH - 1 of the content, as far as they are of the
@@ -266,9 +243,8 @@ static __device__ inline void gzip_resolve_some(const decode_batch &batch, unsig
     const unsigned end = min(stretch.end, stretch.written);
     if (at >= stretch.begin && at + GZIP_RESOLVE_EACH <= end) {
         const uint4 symbols = *reinterpret_cast<const uint4 *>(batch.gzip.symbols + at);
-        const uint2 bytes = {
-            gzip_two_bytes(symbols.x, window) | gzip_two_bytes(symbols.y, window) << 16,
-            gzip_two_bytes(symbols.z, window) | gzip_two_bytes(symbols.w, window) << 16};
+        const uint2 bytes = {gzip_four_bytes(symbols.x, symbols.y, window),
+                             gzip_four_bytes(symbols.z, symbols.w, window)};
         *reinterpret_cast<uint2 *>(batch.out + at) = bytes;
         return;
     }
@@ -276,23 +252,10 @@ static __device__ inline void gzip_resolve_some(const decode_batch &batch, unsig
         batch.out[i] = static_cast<unsigned char>(gzip_byte_of(batch.gzip.symbols[i], window));
 }
 
-static __device__ inline void gzip_resolve_stretch(const decode_batch &batch, unsigned segment,
-                                                   const gzip_stretch &stretch,
-                                                   unsigned char *memory)
-{
-    constexpr unsigned each = GZIP_RESOLVE_EACH;
-    __syncthreads(); // whoever still uses the window before
-    const unsigned char *const window = gzip_load_window(batch, segment, memory);
-    __syncthreads();
-    UNROLL_BY(4)
-    for (unsigned at = stretch.begin / each * each + each * threadIdx.x; at < stretch.end;
-         at += each * GZIP_RESOLVE_THREADS)
-        gzip_resolve_some(batch, at, stretch, window);
-}
-
 static __global__ void __launch_bounds__(GZIP_RESOLVE_THREADS) gzip_resolve(decode_batch batch)
 {
     __shared__ __align__(16) unsigned char memory[GZIP_WINDOW + 16];
+    constexpr unsigned each = GZIP_RESOLVE_EACH;
     if (batch.verdict->refused != DECODE_NONE)
         return;
     const unsigned count = gzip_segment_count(batch), content = batch.verdict->content;
@@ -304,15 +267,20 @@ static __global__ void __launch_bounds__(GZIP_RESOLVE_THREADS) gzip_resolve(deco
         unsigned index = min(at / GZIP_SEGMENT, count - 1);
         if (gzip_segment_begin(batch, index, count) > at)
             index--;
-        while (at < piece_end) {
+        for (; at < piece_end; index++) {
             const unsigned segment = gzip_segment_begin(batch, index, count);
             const unsigned next = gzip_segment_begin(batch, index + 1, count);
             const gzip_stretch stretch = {at, min(piece_end, next),
                                           index + 1 < count ? max(segment, next - GZIP_WINDOW)
                                                             : content};
-            gzip_resolve_stretch(batch, segment, stretch, memory);
+            __syncthreads(); // whoever still uses the window before
+            const unsigned char *const window = gzip_load_window(batch, segment, memory);
+            __syncthreads();
+            UNROLL_BY(4)
+            for (unsigned i = at / each * each + each * threadIdx.x; i < stretch.end;
+                 i += each * GZIP_RESOLVE_THREADS)
+                gzip_resolve_some(batch, i, stretch, window);
             at = stretch.end;
-            index++;
         }
     }
 }

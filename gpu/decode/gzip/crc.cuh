@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: MIT
-// The checksums of members.
+// The stages that check the content of gzip's members: crc and verify.
+//
+// A CRC is a polynomial modulo another one, over bits, so it can be put together from parts: that
+// of two messages in a row is that of the first, multiplied by x once for each bit of the second,
+// plus (exclusive or) that of the second. CRC-32 begins and ends with 32 bits that are set (RFC
+// 1952), which only verify adds.
 #ifndef GPUHISTO_GPU_DECODE_GZIP_CRC_CUH
 #define GPUHISTO_GPU_DECODE_GZIP_CRC_CUH
 
@@ -9,16 +14,8 @@
 #include <cstddef>
 
 // --- crc ---
-
-// The stage crc of gzip: computes the CRC-32 of the content that a batch has of each member (RFC
-// 1952).
 //
 // Takes the content and where units and frames are in it; adds to members[].crc, which begin as 0.
-//
-// A CRC is a polynomial modulo another one, over bits, so it can be put together from parts: that
-// of two messages in a row is that of the first, multiplied by x once for each bit of the second,
-// plus (exclusive or) that of the second. CRC-32 begins and ends with 32 bits that are set, which
-// are left to the stage `verify`.
 //
 // CUDA blocks take one unit after the other, in rows of a word for each thread. A thread has one
 // word of each row: from one row to the next its sum is multiplied by x^(32 * threads), by a table
@@ -91,12 +88,6 @@ static __device__ inline unsigned gzip_crc_sum(unsigned value)
     return value;
 }
 
-static __device__ __forceinline__ unsigned gzip_crc_next_row(const unsigned (&row)[4][256],
-                                                             unsigned sum)
-{
-    return row[0][sum & 255] ^ row[1][sum >> 8 & 255] ^ row[2][sum >> 16 & 255] ^ row[3][sum >> 24];
-}
-
 // Bytes, as whole words in memory.
 struct gzip_crc_words {
     const unsigned *words;
@@ -128,7 +119,8 @@ static __device__ inline unsigned gzip_crc_of_thread(const unsigned (&row)[4][25
     unsigned sum = 0;
     UNROLL_BY(4)
     for (unsigned first = 0; first < words.count; first += GZIP_CRC_THREADS)
-        sum = gzip_crc_next_row(row, sum) ^ words.at(first + threadIdx.x);
+        sum = row[0][sum & 255] ^ row[1][sum >> 8 & 255] ^ row[2][sum >> 16 & 255] ^
+              row[3][sum >> 24] ^ words.at(first + threadIdx.x);
     return gzip_crc_times(sum, gzip_crc_made.after[threadIdx.x]);
 }
 
@@ -143,6 +135,12 @@ static __device__ inline long long gzip_crc_rest(const decode_batch &batch, unsi
     const unsigned rows = (words.count + GZIP_CRC_THREADS - 1) / GZIP_CRC_THREADS;
     return static_cast<long long>(last.content_at) + last.content + words.head - own.content_at -
            4ll * GZIP_CRC_THREADS * rows;
+}
+
+// Returns the number of CUDA blocks that stay, no more than there are units of a usual size.
+static inline unsigned gzip_crc_grid(const struct decode_batch *batch, unsigned resident)
+{
+    return grid_of_resident(batch->room / (32u << 10) + 1, resident);
 }
 
 static __global__ void __launch_bounds__(GZIP_CRC_THREADS) gzip_crc(decode_batch batch)
@@ -174,60 +172,18 @@ static __global__ void __launch_bounds__(GZIP_CRC_THREADS) gzip_crc(decode_batch
     }
 }
 
-// Returns the number of CUDA blocks that stay, no more than there are units of a usual size.
-static inline unsigned gzip_crc_grid(const struct decode_batch *batch, unsigned resident)
-{
-    const unsigned max = batch->room / (32u << 10) + 1;
-    return max < resident ? max : resident;
-}
-
 // --- verify ---
-
-// The stage verify of gzip: checks that members have the CRC-32 and the length that they state.
 //
-// Takes members[] and the carry; may refuse the last unit of a member, leaves the CRC of a member
-// that goes on in the next carry, and tells the host where the next member begins.
-//
-// A warp takes a member. No shared memory.
+// Checks that members have the CRC-32 and the length that they state, a warp each. Takes members[]
+// and the carry; may refuse the last unit of a member, and leaves the CRC of a member that goes on
+// in the next carry.
 
 constexpr unsigned GZIP_VERIFY_THREADS = 128;
 
 // Returns the CUDA blocks, a few: a batch has one member, or thousands.
 static inline unsigned gzip_verify_grid(const struct decode_batch *batch, unsigned resident)
 {
-    const unsigned max = batch->gzip.frames_max / (GZIP_VERIFY_THREADS / 32) + 1;
-    return max < resident ? max : resident;
-}
-
-// The CRC and the length of a whole member, so far.
-struct gzip_whole {
-    unsigned crc; // as in struct gzip_member
-    unsigned long long size;
-};
-
-static __device__ inline gzip_whole gzip_whole_of(const decode_batch &batch, unsigned index)
-{
-    const decode_frame &frame = batch.frame[index];
-    const decode_outcome &first = batch.outcome[frame.first],
-                         &last = batch.outcome[frame.first + frame.blocks - 1];
-    const unsigned size = last.content_at + last.content - first.content_at;
-    gzip_whole whole = {batch.gzip.members[index].crc, size};
-    if (!frame.begins) {
-        const gzip_carry &carry = *gzip_carry_of(&batch);
-        whole.crc ^= gzip_crc_times(carry.crc, gzip_crc_after(size));
-        whole.size += carry.before;
-    }
-    return whole;
-}
-
-// True if a member has what it states.
-static __device__ inline bool gzip_is_as_stated(const decode_batch &batch, unsigned index,
-                                                const gzip_whole &whole)
-{
-    const gzip_member &member = batch.gzip.members[index];
-    const unsigned before = gzip_crc_after(static_cast<long long>(whole.size));
-    const unsigned crc = ~(whole.crc ^ gzip_crc_times(0xffffffff, before));
-    return crc == member.stated_crc && static_cast<unsigned>(whole.size) == member.stated_size;
+    return grid_of_resident(batch->gzip.frames_max / (GZIP_VERIFY_THREADS / 32) + 1, resident);
 }
 
 static __global__ void __launch_bounds__(GZIP_VERIFY_THREADS) gzip_verify(decode_batch batch)
@@ -241,12 +197,25 @@ static __global__ void __launch_bounds__(GZIP_VERIFY_THREADS) gzip_verify(decode
     unsigned index = (blockIdx.x * GZIP_VERIFY_THREADS + threadIdx.x) / 32;
     for (; index < frames; index += warps) {
         const decode_frame &frame = batch.frame[index];
-        const gzip_whole whole = gzip_whole_of(batch, index);
-        const bool is_good = !frame.ends || gzip_is_as_stated(batch, index, whole);
+        const gzip_member &member = batch.gzip.members[index];
         const unsigned last = frame.first + frame.blocks - 1;
+        const unsigned here = batch.outcome[last].content_at + batch.outcome[last].content -
+                              batch.outcome[frame.first].content_at;
+        unsigned crc = member.crc; // of all of the member so far, as in struct gzip_member
+        unsigned long long size = here;
+        if (!frame.begins) {
+            const gzip_carry &carry = *gzip_carry_of(&batch);
+            crc ^= gzip_crc_times(carry.crc, gzip_crc_after(here));
+            size += carry.before;
+        }
         if (threadIdx.x % 32 == 0 && !frame.ends)
-            next->crc = whole.crc;
-        if (threadIdx.x % 32 == 0 && !is_good) {
+            next->crc = crc;
+        if (!frame.ends)
+            continue;
+        const unsigned before = gzip_crc_after(static_cast<long long>(size));
+        const unsigned whole = ~(crc ^ gzip_crc_times(0xffffffff, before));
+        if (threadIdx.x % 32 == 0 &&
+            (whole != member.stated_crc || static_cast<unsigned>(size) != member.stated_size)) {
             batch.outcome[last].refusal = DECODE_BAD;
             atomicMin(&batch.verdict->refused, last);
         }

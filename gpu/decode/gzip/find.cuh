@@ -332,11 +332,6 @@ static __global__ void __launch_bounds__(GZIP_FIND_THREADS, 4) gzip_find(decode_
     } while (__syncthreads_or(position.word < position.end));
 }
 
-static inline unsigned gzip_sort_grid(const struct decode_batch *, unsigned)
-{
-    return 1;
-}
-
 static __global__ void __launch_bounds__(GZIP_SORT_THREADS) gzip_sort(decode_batch batch)
 {
     __shared__ unsigned bits[GZIP_CANDIDATES_MAX];
@@ -362,8 +357,6 @@ static __global__ void __launch_bounds__(GZIP_SORT_THREADS) gzip_sort(decode_bat
         }
     for (unsigned i = threadIdx.x; i < count; i += GZIP_SORT_THREADS)
         gzip.candidates[i] = bits[i];
-    if (threadIdx.x == 0)
-        gzip.counters->parts = count;
 }
 
 #endif

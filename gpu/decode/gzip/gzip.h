@@ -109,8 +109,6 @@ struct gzip_member {
 struct gzip_counters {
     uint32_t candidates; /* found; those beyond the room are not there */
     uint32_t next;       /* the candidate that is parsed next */
-    uint32_t parts;      /* the first ones are those of candidates, in the same order; from `find`
-                          * on it counts these */
     uint32_t units;
     uint32_t sequences, literals; /* places that are taken, of those in the batch */
     uint32_t work;                /* of parts of candidates; see GZIP_WORK */

@@ -1,5 +1,16 @@
 // SPDX-License-Identifier: MIT
-// The blocks of deflate, parsed.
+// The stage parse of gzip: blocks become units of literals and sequences.
+//
+// Takes the candidates, in order; gives a part for each, and its units. A part begins at a
+// candidate and goes on, over stored and fixed blocks and dynamic ones that were not found, until a
+// block begins at another candidate. So the parts of a file are linked, and those that are linked
+// from its first block on are right. A false candidate has a part that nobody asks for.
+//
+// A CUDA block is a warp, which takes one candidate after the other and decodes windows of its
+// blocks. Each window is a unit. Shared memory: the tables and a window, 20 KiB.
+//
+// Data can be made in which thousands of candidates are false, and have parts as long as the batch.
+// So the parts of candidates have a budget of work: GZIP_WORK times the bytes of the batch.
 #ifndef GPUHISTO_GPU_DECODE_GZIP_PARSE_CUH
 #define GPUHISTO_GPU_DECODE_GZIP_PARSE_CUH
 
@@ -7,26 +18,22 @@
 #include "gpu/decode/stages.h"
 
 // --- windows ---
-
-// A window: some compressed bits of a block, which the lanes of a warp decode together.
 //
-// The beginning of a code is only known by decoding the one before. But a lane that begins at a
-// wrong bit soon falls into step with the codes by chance, and stays there. So each lane has a
-// region of the window, and begins to decode some hundred bits before it, and so mostly knows where
-// the first code of its region begins:
+// A window is some compressed bits of a block, which the lanes of a warp decode together. Each lane
+// has a region of it, and begins some hundred bits before that, to fall into step with the codes
+// (doc/decoding.md):
 //
 //     lane 0   |=================|=                 = decoded; ends with a code that begins in its
 //     lane 1            ~~~~~~~~~|=================|==                               own region
-//     lane 2                              ~~~~~~~~~|=================|           ~ to fall into
-//     step
+//     lane 2                              ~~~~~~~~~|=================|       ~ to fall into step
 //
 // Lane 0 begins where the block before was left, so it is right. A lane is right if the one before
 // is and ends where it begins. Other lanes are decoded again, from where the one before has ended,
 // until all are right: once in most windows, and 32 times if codes never fall into step.
 //
 // First codes are only counted. Then each lane knows where its literals and sequences go, decodes
-// once more and writes them. Where it comes from: decoding self-synchronising codes side by side
-// (Klein and Wiseman, 2003; on GPUs Weissenberger and Schmidt, 2018).
+// once more and writes them. Where it comes from: Klein and Wiseman (2003); on GPUs Weissenberger
+// and Schmidt (2018).
 
 // Words of a lane's region. They are odd, so that lanes read from different banks of shared memory.
 // If codes have so much content that one region of the large ones is too much for a unit, regions
@@ -51,8 +58,6 @@ enum gzip_lane_stop {
     GZIP_LANE_CUT,     // the input ends before the code does
     GZIP_LANE_BAD      // no code has these bits
 };
-
-// --- one lane ---
 
 // A sink that counts what is decoded.
 struct gzip_count {
@@ -98,37 +103,15 @@ struct gzip_write {
     }
 };
 
-// These return the entry of the literal or the length that these bits begin with, and of the
-// distance.
-static __device__ __forceinline__ gzip_entry gzip_literal_at(const gzip_codes &codes, unsigned bits)
+// Returns the entry of the code that these bits begin with.
+template <unsigned Bits, unsigned Symbols>
+static __device__ __forceinline__ gzip_entry gzip_entry_at(const gzip_code<Symbols> &code,
+                                                           const gzip_entry *table, unsigned bits)
 {
-    gzip_entry entry = codes.literal_table[bits & ((1u << GZIP_LITERAL_BITS) - 1)];
+    gzip_entry entry = table[bits & ((1u << Bits) - 1)];
     if (entry == 0)
-        entry = gzip_find_code<GZIP_LITERAL_BITS + 1, GZIP_CODE_MAX>(codes.literals,
-                                                                     codes.literals.limit, bits);
+        entry = gzip_find_code<Bits + 1, GZIP_CODE_MAX>(code, code.limit, bits);
     return entry ? entry : GZIP_NO_CODE;
-}
-
-static __device__ __forceinline__ gzip_entry gzip_distance_at(const gzip_codes &codes,
-                                                              unsigned bits)
-{
-    gzip_entry entry = codes.distance_table[bits & ((1u << GZIP_DISTANCE_BITS) - 1)];
-    if (entry == 0)
-        entry = gzip_find_code<GZIP_DISTANCE_BITS + 1, GZIP_CODE_MAX>(codes.distances,
-                                                                      codes.distances.limit, bits);
-    return entry ? entry : GZIP_NO_CODE;
-}
-
-// Takes a literal. False if it is cut.
-template <typename Sink>
-static __device__ __forceinline__ bool gzip_take_literal(gzip_entry entry, unsigned &bit,
-                                                         unsigned end, Sink &sink)
-{
-    if (bit + (entry & 15) > end)
-        return false;
-    sink.literal(entry >> GZIP_VALUE_SHIFT);
-    bit += entry & 15;
-    return true;
 }
 
 constexpr unsigned GZIP_MATCH_BITS = 48; // of a length, a distance and what is added to them
@@ -152,7 +135,8 @@ static __device__ __forceinline__ gzip_lane_stop gzip_take_match(const gzip_code
     const unsigned length = (entry >> GZIP_VALUE_SHIFT) + (low >> used & ((1u << extra) - 1));
     used += extra;
     const unsigned rest = __funnelshift_r(low, high, used);
-    const gzip_entry distance = gzip_distance_at(codes, rest);
+    const gzip_entry distance =
+        gzip_entry_at<GZIP_DISTANCE_BITS>(codes.distances, codes.distance_table, rest);
     if (kind == GZIP_INVALID || gzip_entry_kind(distance) == GZIP_INVALID)
         return bit + GZIP_MATCH_BITS > end ? GZIP_LANE_CUT : GZIP_LANE_BAD;
     const unsigned distance_bits = distance & 15, more = distance >> 4 & 15;
@@ -174,35 +158,25 @@ static __device__ __forceinline__ gzip_lane_stop gzip_decode(const gzip_parser &
                                                              unsigned &bit, unsigned limit,
                                                              unsigned end, Sink &sink)
 {
+    const gzip_codes &codes = parser.codes;
     gzip_lane_stop stop = GZIP_LANE_GOES_ON;
     while (stop == GZIP_LANE_GOES_ON && bit < limit) {
         const unsigned *const words = parser.words + bit / 32;
         const unsigned low = __funnelshift_r(words[0], words[1], bit);
-        const gzip_entry entry = gzip_literal_at(parser.codes, low);
+        const gzip_entry entry =
+            gzip_entry_at<GZIP_LITERAL_BITS>(codes.literals, codes.literal_table, low);
         if (gzip_entry_kind(entry) != GZIP_LITERAL)
-            stop = gzip_take_match(parser.codes, entry, low,
-                                   __funnelshift_r(words[1], words[2], bit), bit, end, sink);
-        else if (!gzip_take_literal(entry, bit, end, sink))
+            stop = gzip_take_match(codes, entry, low, __funnelshift_r(words[1], words[2], bit), bit,
+                                   end, sink);
+        else if (bit + (entry & 15) > end)
             stop = GZIP_LANE_CUT;
+        else {
+            sink.literal(entry >> GZIP_VALUE_SHIFT);
+            bit += entry & 15;
+        }
     }
     return stop;
 }
-
-// Returns the first code at `limit` or later, if codes that begin with `bit` fall into step before.
-static __device__ inline unsigned gzip_fall_into_step(const gzip_parser &parser, unsigned bit,
-                                                      unsigned limit, unsigned end)
-{
-    while (bit < limit) {
-        gzip_count none;
-        const gzip_lane_stop stop = gzip_decode(parser, bit, limit, end, none);
-        if (stop == GZIP_LANE_CUT)
-            return bit;
-        bit += stop == GZIP_LANE_BAD;
-    }
-    return bit;
-}
-
-// --- the window ---
 
 // The part of its region that a lane has decoded: the head, and the rest. A lane that begins
 // elsewhere has mostly fallen into step with the codes before the rest, which then need not be
@@ -211,17 +185,17 @@ struct gzip_lane {
     unsigned begin, middle, end; // bits of parser.words
     gzip_lane_stop stop;
     gzip_count head, rest;
-};
 
-static __device__ __forceinline__ gzip_count gzip_count_of(const gzip_lane &lane)
-{
-    gzip_count sum;
-    sum.sequences = lane.head.sequences + lane.rest.sequences;
-    sum.literals = lane.head.literals + lane.rest.literals;
-    sum.copied = lane.head.copied + lane.rest.copied;
-    sum.after = lane.rest.sequences > 0 ? lane.rest.after : lane.head.after + lane.rest.after;
-    return sum;
-}
+    __device__ __forceinline__ gzip_count count() const
+    {
+        gzip_count sum;
+        sum.sequences = head.sequences + rest.sequences;
+        sum.literals = head.literals + rest.literals;
+        sum.copied = head.copied + rest.copied;
+        sum.after = rest.sequences > 0 ? rest.after : head.after + rest.after;
+        return sum;
+    }
+};
 
 // Decodes the codes that begin before `limit`; those of the head before `head`. Unless it is the
 // first time, the rest is not decoded again if the head ends where it did before.
@@ -241,14 +215,6 @@ static __device__ __forceinline__ void gzip_lane_decode(const gzip_parser &parse
         lane.stop = gzip_decode(parser, bit, limit, end, lane.rest);
     lane.end = bit;
 }
-
-// The outcome of a window.
-struct gzip_window {
-    unsigned lanes; // those whose content is in the unit; 0: one has too much for a unit
-    unsigned end;   // bits of the input, after what they have decoded
-    gzip_lane_stop stop;
-    unsigned content, sequences, literals; // of them
-};
 
 // Copies words of the input from a multiple of four on, as far as there are some. The bytes after
 // the end of the input may be anything.
@@ -287,6 +253,14 @@ static __device__ inline unsigned gzip_decode_regions(const gzip_parser &parser,
     }
 }
 
+// The outcome of a window.
+struct gzip_window {
+    unsigned lanes; // those whose content is in the unit; 0: one has too much for a unit
+    unsigned end;   // bits of the input, after what they have decoded
+    gzip_lane_stop stop;
+    unsigned content, sequences, literals; // of them
+};
+
 // Decodes the window from bit `from` of the input on, with regions of so many words. Each lane
 // keeps what it has decoded in `own`.
 static __device__ inline gzip_window gzip_decode_window(gzip_parser &parser,
@@ -298,10 +272,17 @@ static __device__ inline gzip_window gzip_decode_window(gzip_parser &parser,
     gzip_load(parser, input, first, 32 * region + GZIP_WORDS_MORE);
     const unsigned begin = from - shift + lane * region * 32;
     const unsigned limit = min(begin + region * 32, end);
-    own.begin =
-        lane == 0 ? begin : gzip_fall_into_step(parser, begin - GZIP_WARM_UP, min(begin, end), end);
+    // The first code in the region, if codes that begin before it fall into step.
+    own.begin = lane == 0 ? begin : begin - GZIP_WARM_UP;
+    for (const unsigned step = min(begin, end); lane > 0 && own.begin < step;) {
+        gzip_count none;
+        const gzip_lane_stop stop = gzip_decode(parser, own.begin, step, end, none);
+        if (stop == GZIP_LANE_CUT)
+            break;
+        own.begin += stop == GZIP_LANE_BAD;
+    }
     const unsigned lanes = gzip_decode_regions(parser, own, begin + GZIP_WARM_UP, limit, end);
-    const gzip_count count = gzip_count_of(own);
+    const gzip_count count = own.count();
     const unsigned content = warp_sum(lane < lanes ? count.literals + count.copied : 0);
     const bool fits = lane < lanes && content <= GZIP_UNIT_CONTENT;
     const unsigned max = static_cast<unsigned>(__popc(__ballot_sync(all_lanes, fits)));
@@ -331,7 +312,7 @@ static __device__ inline void gzip_write_window(const gzip_parser &parser,
                                                 decode_sequence *sequences, unsigned char *literals)
 {
     const unsigned lane = threadIdx.x % 32;
-    const gzip_count count = lane < window.lanes ? gzip_count_of(own) : gzip_count();
+    const gzip_count count = lane < window.lanes ? own.count() : gzip_count();
     const unsigned sequence_end = warp_sum(count.sequences);
     const unsigned literal_end = warp_sum(count.literals);
     const unsigned content_end = warp_sum(count.literals + count.copied);
@@ -355,25 +336,7 @@ static __device__ inline void gzip_write_window(const gzip_parser &parser,
                                              << DECODE_LITERALS_SHIFT;
 }
 
-// --- the stage ---
-
-// The stage parse of gzip: blocks become units of literals and sequences.
-//
-// Takes the candidates, in order; gives a part for each, and its units. A part begins at a
-// candidate and goes on, over stored and fixed blocks and dynamic ones that were not found, until a
-// block begins at another candidate. So the parts of a file are linked, and those that are linked
-// from its first block on are right. A false candidate has a part that nobody asks for.
-//
-// A CUDA block is a warp, which takes one candidate after the other and decodes windows of its
-// blocks (window.cuh). Each window is a unit. Shared memory: the tables and a window, 20 KiB.
-//
-// Data can be made in which thousands of candidates are false, and have parts as long as the batch.
-// So the parts of candidates have a budget of work: GZIP_WORK times the bytes of the batch.
-
-constexpr unsigned GZIP_PARSE_THREADS = 32;
-
-// The most blocks of a part. Content that is not compressed has some hundred in a batch.
-constexpr unsigned GZIP_PART_BLOCKS = 2048;
+// --- candidates and units ---
 
 // A part, as far as it is parsed.
 struct gzip_parsing {
@@ -383,8 +346,6 @@ struct gzip_parsing {
     unsigned region; // words of a window's regions, in this block
     unsigned blocks; // that have begun, at most GZIP_PART_BLOCKS
 };
-
-// --- candidates ---
 
 // Returns the number of candidates.
 static __device__ inline unsigned gzip_candidate_count(const gzip_batch &gzip)
@@ -401,15 +362,19 @@ static __device__ inline unsigned gzip_find_candidate(const gzip_batch &gzip, un
     return count > 0 && gzip.candidates[index] == bit ? index : count;
 }
 
-// --- units ---
+// Adds to a counter, by one lane. Returns what it was before.
+static __device__ inline unsigned gzip_count_up(unsigned *counter, unsigned by)
+{
+    unsigned before = 0;
+    if (threadIdx.x % 32 == 0)
+        before = atomicAdd(counter, by);
+    return __shfl_sync(all_lanes, before, 0);
+}
 
 // Takes some of `max` elements. Returns where they begin, or DECODE_NONE if there are not so many.
 static __device__ inline unsigned gzip_take(unsigned *taken, unsigned count, unsigned max)
 {
-    unsigned at = 0;
-    if (threadIdx.x % 32 == 0)
-        at = atomicAdd(taken, count);
-    at = __shfl_sync(all_lanes, at, 0);
+    const unsigned at = gzip_count_up(taken, count);
     return at <= max && count <= max - at ? at : DECODE_NONE;
 }
 
@@ -436,40 +401,24 @@ static __device__ inline bool gzip_add_window(const gzip_parser &parser, const d
     const gzip_batch &gzip = batch.gzip;
     if (window.content == 0)
         return true;
-    const unsigned sequences =
-        gzip_take(&gzip.counters->sequences, window.sequences + 1, gzip.sequences_max);
-    const unsigned literals =
-        gzip_take(&gzip.counters->literals, window.literals, gzip.literals_max);
-    if (sequences == DECODE_NONE || literals == DECODE_NONE)
-        return false;
-    gzip_write_window(parser, window, own, batch.sequences + sequences, batch.literals + literals);
     gzip_unit unit = {};
     unit.content = window.content;
     unit.sequences = window.sequences;
-    unit.sequences_at = sequences;
+    unit.sequences_at =
+        gzip_take(&gzip.counters->sequences, window.sequences + 1, gzip.sequences_max);
     unit.literals = window.literals;
-    unit.literals_at = literals;
+    unit.literals_at = gzip_take(&gzip.counters->literals, window.literals, gzip.literals_max);
+    if (unit.sequences_at == DECODE_NONE || unit.literals_at == DECODE_NONE)
+        return false;
+    gzip_write_window(parser, window, own, batch.sequences + unit.sequences_at,
+                      batch.literals + unit.literals_at);
     return gzip_add_unit(batch, parsing, unit);
 }
 
-// --- work ---
-
-// Takes what a step of a part has cost, in bytes, from the budget. False if that is spent. The
-// smallest batches, which cannot be decoded again as smaller ones, have as much as they need; so
-// have parts of the chain, which are few.
-static __device__ inline bool gzip_spend(const decode_batch &batch, unsigned part, unsigned bytes)
-{
-    if (part >= gzip_candidate_count(batch.gzip))
-        return true;
-    const unsigned size = batch.in_size - DECODE_CARRY;
-    unsigned spent = 0;
-    if (threadIdx.x % 32 == 0)
-        spent = atomicAdd(&batch.gzip.counters->work, GZIP_STEP_WORK + bytes);
-    spent = __shfl_sync(all_lanes, spent, 0);
-    return spent <= GZIP_WORK * size || size <= 2 * GZIP_MARGIN;
-}
-
 // --- blocks ---
+
+// The most blocks of a part. Content that is not compressed has some hundred in a batch.
+constexpr unsigned GZIP_PART_BLOCKS = 2048;
 
 // Reads the codes of the block that begins at `bit` and is not stored, and sets *end to where they
 // end.
@@ -489,22 +438,6 @@ static __device__ inline gzip_read gzip_load_codes(gzip_parser &parser, const gz
     return read;
 }
 
-// Begins the stored block whose size begins with the next byte after `bit`.
-static __device__ inline gzip_stop gzip_begin_stored(const gzip_input &input, unsigned bit,
-                                                     gzip_position &position)
-{
-    const unsigned at = (bit + 7) / 8 * 8;
-    if (at + 32 > input.end)
-        return GZIP_STOP_CUT;
-    const unsigned sizes = gzip_bits(input.words, at);
-    if ((sizes & 0xffff) != (~sizes >> 16))
-        return GZIP_STOP_BAD;
-    position.inside = GZIP_IN_STORED;
-    position.left = sizes & 0xffff;
-    position.bit = at + 32;
-    return GZIP_STOP_NONE;
-}
-
 static __device__ inline gzip_stop gzip_begin_block(gzip_parser &parser, const gzip_input &input,
                                                     gzip_parsing &parsing)
 {
@@ -514,19 +447,24 @@ static __device__ inline gzip_stop gzip_begin_block(gzip_parser &parser, const g
         return GZIP_STOP_CUT;
     if (parsing.blocks++ >= GZIP_PART_BLOCKS)
         return GZIP_STOP_MANY;
-    const unsigned type = gzip_bits(input.words, bit);
-    if ((type >> 1 & 3) == 3)
+    const unsigned header = gzip_bits(input.words, bit), type = header >> 1 & 3;
+    if (type == 3)
         return GZIP_STOP_BAD;
-    if ((type >> 1 & 3) == 0) {
-        const gzip_stop stop = gzip_begin_stored(input, bit + 3, position);
-        position.is_last = stop == GZIP_STOP_NONE ? type & 1 : 0;
-        return stop;
+    if (type == 0) { // stored: its size begins with the next byte
+        const unsigned at = (bit + 3 + 7) / 8 * 8;
+        if (at + 32 > input.end)
+            return GZIP_STOP_CUT;
+        const unsigned sizes = gzip_bits(input.words, at);
+        if ((sizes & 0xffff) != (~sizes >> 16))
+            return GZIP_STOP_BAD;
+        position = {at + 32, GZIP_IN_STORED, 0, sizes & 0xffff, header & 1};
+        return GZIP_STOP_NONE;
     }
     unsigned end;
     const gzip_read read = gzip_load_codes(parser, input, bit, &end);
     if (read != GZIP_READ)
         return read == GZIP_SHORT ? GZIP_STOP_CUT : GZIP_STOP_BAD;
-    position = {end, GZIP_IN_CODES, bit, 0, type & 1};
+    position = {end, GZIP_IN_CODES, bit, 0, header & 1};
     parsing.region = GZIP_REGION_LARGE;
     return GZIP_STOP_NONE;
 }
@@ -592,22 +530,22 @@ static __device__ inline gzip_stop gzip_take_codes(gzip_parser &parser, const gz
     }
 }
 
-// Makes the tables for the block around a place.
-static __device__ inline void gzip_resume_codes(gzip_parser &parser, const gzip_input &input,
-                                                const decode_batch &batch,
-                                                const gzip_position &position)
+// --- parts ---
+
+// Takes what a step of a part has cost, in bytes, from the budget. False if that is spent. The
+// smallest batches, which cannot be decoded again as smaller ones, have as much as they need; so
+// have parts of the chain, which are few.
+static __device__ inline bool gzip_spend(const decode_batch &batch, unsigned part, unsigned bytes)
 {
-    const gzip_carry &carry = *gzip_carry_of(&batch);
-    const bool is_carried = position.header == GZIP_CARRIED;
-    const gzip_input carried = {carry.header, 8 * GZIP_HEADER_MAX};
-    unsigned end;
-    // The header was read before, so it can be read.
-    (void)gzip_load_codes(parser, is_carried ? carried : input,
-                          is_carried ? carry.shift : position.header, &end);
+    if (part >= gzip_candidate_count(batch.gzip))
+        return true;
+    const unsigned size = batch.in_size - DECODE_CARRY;
+    const unsigned spent = gzip_count_up(&batch.gzip.counters->work, GZIP_STEP_WORK + bytes);
+    return spent <= GZIP_WORK * size || size <= 2 * GZIP_MARGIN;
 }
 
-// Parses blocks from a place on until something stops that, as the part of this number, which has
-// no units yet. Adds to the number of blocks. By all lanes of a warp, which get the same.
+// Parses blocks from a position on until something stops that, as the part of this number, which
+// has no units yet. Adds to the number of blocks. By all lanes of a warp, which get the same.
 static __device__ inline gzip_part gzip_parse_part(gzip_parser &parser, const decode_batch &batch,
                                                    unsigned number, const gzip_position &begin,
                                                    unsigned &blocks)
@@ -615,8 +553,14 @@ static __device__ inline gzip_part gzip_parse_part(gzip_parser &parser, const de
     const gzip_input input = gzip_input_of(batch);
     gzip_parsing parsing = {{}, number, begin, GZIP_REGION_LARGE, blocks};
     gzip_stop stop = GZIP_STOP_NONE;
-    if (begin.inside == GZIP_IN_CODES)
-        gzip_resume_codes(parser, input, batch, begin);
+    if (begin.inside == GZIP_IN_CODES) { // the header was read before, so it can be read
+        const gzip_carry &carry = *gzip_carry_of(&batch);
+        const bool is_carried = begin.header == GZIP_CARRIED;
+        const gzip_input carried = {carry.header, 8 * GZIP_HEADER_MAX};
+        unsigned end;
+        (void)gzip_load_codes(parser, is_carried ? carried : input,
+                              is_carried ? carry.shift : begin.header, &end);
+    }
     while (stop == GZIP_STOP_NONE) {
         const gzip_position position = parsing.position;
         unsigned bits = 0;
@@ -637,33 +581,26 @@ static __device__ inline gzip_part gzip_parse_part(gzip_parser &parser, const de
     return parsing.part;
 }
 
-// --- the stage ---
+constexpr unsigned GZIP_PARSE_THREADS = 32;
+
+// Returns the number of CUDA blocks that stay, no more than there are blocks of a usual size.
+static inline unsigned gzip_parse_grid(const struct decode_batch *batch, unsigned resident)
+{
+    return grid_of_resident((batch->in_size - DECODE_CARRY) / 4096 + 1, resident);
+}
 
 static __global__ void __launch_bounds__(GZIP_PARSE_THREADS) gzip_parse(decode_batch batch)
 {
     __shared__ gzip_parser parser;
     const gzip_batch &gzip = batch.gzip;
     const unsigned count = gzip_candidate_count(gzip);
-    for (;;) {
-        unsigned i = 0;
-        if (threadIdx.x == 0)
-            i = atomicAdd(&gzip.counters->next, 1u);
-        i = __shfl_sync(all_lanes, i, 0);
-        if (i >= count)
-            return;
+    for (unsigned i; (i = gzip_count_up(&gzip.counters->next, 1)) < count;) {
         const gzip_position begin = {gzip.candidates[i], GZIP_AT_BLOCK, 0, 0, 0};
         unsigned blocks = 0;
         const gzip_part part = gzip_parse_part(parser, batch, i, begin, blocks);
         if (threadIdx.x == 0)
             gzip.parts[i] = part;
     }
-}
-
-// Returns the number of CUDA blocks that stay, no more than there are blocks of a usual size.
-static inline unsigned gzip_parse_grid(const struct decode_batch *batch, unsigned resident)
-{
-    const unsigned max = (batch->in_size - DECODE_CARRY) / 4096 + 1;
-    return max < resident ? max : resident;
 }
 
 #endif
