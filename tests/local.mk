@@ -196,9 +196,10 @@ unit_tests = \
 	tests/unit/test_zstd_blocks \
 	tests/unit/test_zstd_piece \
 	tests/unit/test_zstd_decoder \
-	tests/unit/test_gzip_plan \
-	tests/unit/test_zstd_plan \
 	tests/unit/test_zstd_links
+if HAVE_GPU_DECODING
+unit_tests += tests/unit/test_gzip_plan tests/unit/test_zstd_plan
+endif
 if HAVE_ZLIB
 unit_tests += tests/unit/test_deflate tests/unit/test_gzip_chain
 if HAVE_ISAL
