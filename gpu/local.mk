@@ -12,13 +12,12 @@ gpu_engine_sources = \
 	gpu/engine/device_thread.c gpu/engine/device_thread.h \
 	gpu/engine/engine.c gpu/engine/engine_internal.h gpu/engine/gpu_engine.h \
 	gpu/engine/group.c \
-	gpu/engine/row_pages.h \
 	gpu/engine/slots.c \
 	gpu/engine/snapshot.c gpu/engine/snapshot.h
 
 # The decoder: what the host plans, its batches, and the device that is extended by it.
 decoder_sources = gpu/decode/content_check.c gpu/decode/decoder.c gpu/decode/queue.c
-decoder_headers = gpu/decode/batch.h gpu/decode/content_check.h gpu/decode/decoder_internal.h gpu/decode/device_decoding.h \
+decoder_headers = gpu/decode/batch.h gpu/decode/decoder_internal.h gpu/decode/device_decoding.h \
 	gpu/decode/gzip/gzip.h gpu/decode/plan.h
 if HAVE_GPU_DECODING
 gpu_decode_sources = gpu/decode/plan.c $(decoder_headers)

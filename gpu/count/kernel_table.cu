@@ -251,7 +251,7 @@ struct launch launch_with(enum strategy_id strategy, const struct histogram_spec
 
 // --- pages of rows ---
 
-// Copies the pages of rows in which anything was counted side by side, for a snapshot: row_pages.h.
+// Copies the pages of rows in which anything was counted side by side, for a snapshot: device.h.
 //
 // A warp looks at a page, which is 2 KiB of counts. The first time that it finds a count there, the
 // page gets the next place, and keeps it. Blocks of any whole number of warps; no shared memory.

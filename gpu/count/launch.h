@@ -8,7 +8,7 @@
 
 extern "C" {
 #include "gpu/count/strategy.h"
-#include "gpu/engine/row_pages.h"
+#include "gpu/engine/device.h"
 #include "src/base/error.h"
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "content_check.h"
+#include "decoder_internal.h"
 #include "src/hash/xxh64.h"
 
 #include <pthread.h>
@@ -69,8 +69,7 @@ struct check_thread {
 };
 
 struct content_check {
-    struct device_thread *thread;
-    struct content_source source;
+    struct gpu_engine *gpu;
     size_t part;
 
     struct content_links links;
@@ -162,18 +161,34 @@ static int hash_part(struct content_run *run, const unsigned char *data, size_t 
     return 0;
 }
 
-/* Waits for a copy. 0, or -1: the device is lost. */
-static int wait_for_copy(const struct content_source *source, unsigned number)
+/* Has content copied to the host. 0, or -1: the device is lost. */
+static int read_content(struct gpu_engine *gpu, const struct device_work *work)
 {
-    int arrived;
-    while ((arrived = source->arrived(source->arg, number)) == 0)
+    pthread_mutex_lock(&gpu->lock);
+    if (device_thread_post(gpu->thread, work) != 0)
+        gpu_lose_by_call(gpu);
+    int rc = gpu->is_lost ? -1 : 0;
+    pthread_mutex_unlock(&gpu->lock);
+    return rc;
+}
+
+/* Waits for a copy. 0, or -1: the device is lost. */
+static int wait_for_copy(struct gpu_engine *gpu, unsigned number)
+{
+    for (;;) {
+        pthread_mutex_lock(&gpu->lock);
+        const int arrived = gpu_judge_poll(
+            gpu, device_thread_arrived(gpu->thread, WORK_READ_CONTENT, number), true);
+        pthread_mutex_unlock(&gpu->lock);
+        if (arrived != 0)
+            return arrived == 1 ? 0 : -1;
         nanosleep(&(struct timespec){.tv_nsec = RUN_POLL_NS}, NULL);
-    return arrived == 1 ? 0 : -1;
+    }
 }
 
 /* Copies and hashes the frames as hash_run does, but leaves no state for the next batch if
  * the device is lost. */
-static int copy_and_hash(struct content_run *run, const struct content_source *source,
+static int copy_and_hash(struct content_run *run, struct gpu_engine *gpu,
                          const struct content_parts *parts)
 {
     const uint32_t end = run->job->frame_ends[run->end - 1];
@@ -189,11 +204,11 @@ static int copy_and_hash(struct content_run *run, const struct content_source *s
                 .copy = parts->first_read + part,
                 .content = {sent, len, parts->memory + part * parts->size},
             };
-            if (source->read(source->arg, &work) != 0)
+            if (read_content(gpu, &work) != 0)
                 return -1;
             sent += (uint32_t)len;
         }
-        if (wait_for_copy(source, parts->first_read + next) != 0)
+        if (wait_for_copy(gpu, parts->first_read + next) != 0)
             return -1;
         const size_t len = end - run->at < parts->size ? end - run->at : parts->size;
         if (hash_part(run, parts->memory + next * parts->size, len) != 0)
@@ -206,11 +221,11 @@ static int copy_and_hash(struct content_run *run, const struct content_source *s
 
 /* Copies and hashes the frames, and sets the verdict. Waits for the batch before if the first frame
  * has begun there. */
-static void hash_run(struct content_run *run, const struct content_source *source,
+static void hash_run(struct content_run *run, struct gpu_engine *gpu,
                      const struct content_parts *parts)
 {
     const bool goes_on = !run->job->plan->frame[run->end - 1].ends;
-    if (copy_and_hash(run, source, parts) == 0)
+    if (copy_and_hash(run, gpu, parts) == 0)
         return;
     run->verdict = CONTENT_LOST;
     if (goes_on)
@@ -275,7 +290,7 @@ static void check_one_run(struct check_thread *thread, struct content_run *run)
     uint32_t ending = 0;
     for (uint32_t i = run->frame; i < run->end; i++)
         ending += job->plan->frame[i].ends;
-    hash_run(run, &check->source, &thread->parts);
+    hash_run(run, check->gpu, &thread->parts);
     pthread_mutex_lock(&check->lock);
     job->verdict = content_graver(job->verdict, run->verdict);
     job->ending -= ending;
@@ -312,7 +327,7 @@ static bool start_thread(struct content_check *check)
 {
     struct check_thread *thread = &check->threads[check->count];
     *thread = (struct check_thread){.check = check};
-    if (pinned_open(&thread->pinned, CONTENT_PARTS * check->part, check->thread) != 0)
+    if (pinned_open(&thread->pinned, CONTENT_PARTS * check->part, check->gpu->thread) != 0)
         return false;
     thread->parts =
         (struct content_parts){.memory = thread->pinned.memory,
@@ -326,14 +341,12 @@ static bool start_thread(struct content_check *check)
     return true;
 }
 
-struct content_check *content_check_open(struct device_thread *thread,
-                                         const struct content_source *source, size_t part)
+struct content_check *content_check_open(struct gpu_engine *gpu, size_t part)
 {
     struct content_check *check = calloc(1, sizeof *check);
     if (!check)
         return NULL;
-    check->thread = thread;
-    check->source = *source;
+    check->gpu = gpu;
     check->part = part;
     pthread_mutex_init(&check->lock, NULL);
     pthread_cond_init(&check->begun, NULL);

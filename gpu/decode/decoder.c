@@ -235,30 +235,6 @@ static void drop_fetched(struct gpu_engine *gpu)
     gpu->decoder->fetch.left.len = 0;
 }
 
-/* --- content that is hashed --- */
-
-/* The functions of a content_source. */
-static int read_content(void *arg, const struct device_work *work)
-{
-    struct gpu_engine *gpu = arg;
-    pthread_mutex_lock(&gpu->lock);
-    if (device_thread_post(gpu->thread, work) != 0)
-        gpu_lose_by_call(gpu);
-    int rc = gpu->is_lost ? -1 : 0;
-    pthread_mutex_unlock(&gpu->lock);
-    return rc;
-}
-
-static int content_arrived(void *arg, unsigned number)
-{
-    struct gpu_engine *gpu = arg;
-    pthread_mutex_lock(&gpu->lock);
-    const int arrived =
-        gpu_judge_poll(gpu, device_thread_arrived(gpu->thread, WORK_READ_CONTENT, number), true);
-    pthread_mutex_unlock(&gpu->lock);
-    return arrived;
-}
-
 /* --- waiting --- */
 
 /* True while the device is to copy something, or to give a verdict. */
@@ -349,7 +325,6 @@ static struct gpu_decoder *attach(struct gpu_engine *gpu)
     if (!decoder)
         return NULL;
     decoder->gpu = gpu;
-    decoder->source = (struct content_source){gpu, read_content, content_arrived};
     gpu->decoder = decoder;
     gpu->extension = &extension;
     return decoder;

@@ -144,7 +144,7 @@ static int open_on_host(struct gpu_decoder *decoder)
     if (add_first_input(decoder) != 0)
         return -1;
     if (!gpu->options.no_check)
-        memory->check = content_check_open(gpu->thread, &decoder->source, memory->fetch_size);
+        memory->check = content_check_open(gpu, memory->fetch_size);
     return 0;
 }
 

@@ -9,7 +9,7 @@
  * of them have one. For text the others have only the end, the counts of invalid samples and of
  * newlines, which tell what is in the chunk.
  *
- * For characters a snapshot has the pages of rows that are in use (row_pages.h), as many as are
+ * For characters a snapshot has the pages of rows that are in use (device.h), as many as are
  * expected. If there are more, it is not whole and is dropped: one with more pages follows. Few of
  * these are under way at a time, in memory that they share. */
 #ifndef GPUHISTO_SNAPSHOT_H

@@ -7,7 +7,7 @@
  * lost device, with -1 and no counts. */
 #include "gpu/decode/decoder.h"
 #include "gpu/engine/gpu_engine.h"
-#include "gpu/engine/row_pages.h"
+#include "gpu/engine/device.h"
 #include "gpu/engine/snapshot.h"
 #include "gpu/count/strategy.h"
 #include "src/cpu/count.h"

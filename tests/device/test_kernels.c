@@ -8,7 +8,7 @@
  * A device goes on adding, so each case also sees what the ones before have left. */
 #include "gpu/count/sample_map.h"
 #include "gpu/count/strategy.h"
-#include "gpu/engine/row_pages.h"
+#include "gpu/engine/device.h"
 #include "src/tally/characters.h"
 #include "tests/helpers/bits.h"
 #include "tests/helpers/check_characters.h"
