@@ -50,13 +50,13 @@ template <class Samples> __global__ void vectorized(count_args args)
 
 // --- lanes: one column of counters per lane ---
 //
-// No atomic ever waits for another of its warp: shared memory has 32 banks of 4 bytes, and a warp's atomics are done at once as long as they fall
-// into different banks. The table has a row of 64 counters for every byte value: the even warps'
-// lanes count in the first 32, the odd warps' in the others, and a counter's bank is its lane's
-// number whatever the byte: how fast it goes does not depend on the data. A row is 256 bytes long,
-// so the byte value and the column's offset are simply two neighbouring bytes of the counter's
-// offset, which one PRMT puts together. Letters are counted as bytes, and mapped when the rows are
-// summed.
+// No atomic ever waits for another of its warp: shared memory has 32 banks of 4 bytes, and a warp's
+// atomics are done at once as long as they fall into different banks. The table has a row of 64
+// counters for every byte value: the even warps' lanes count in the first 32, the odd warps' in the
+// others, and a counter's bank is its lane's number whatever the byte: how fast it goes does not
+// depend on the data. A row is 256 bytes long, so the byte value and the column's offset are simply
+// two neighbouring bytes of the counter's offset, which one PRMT puts together. Letters are counted
+// as bytes, and mapped when the rows are summed.
 
 constexpr unsigned lanes_columns = 64;
 constexpr unsigned lanes_shared = 256 * lanes_columns * 4; // bytes
