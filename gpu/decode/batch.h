@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* A batch of zstd blocks on its way through the stages that decompress it (doc/decoding.md).
+/* A batch of blocks on its way through the stages that decompress it (doc/decoding.md), and what
+ * each stage leaves for those after it.
  *
- * The host plans a batch of whole blocks (plan.h). Its first frame may go on from the batch before,
- * and its last one in the next. Stages run in their order, each over all blocks at once. Stages of
- * several batches run side by side (pipeline.cuh). The host reserves memory for the worst case,
- * from what headers of frames and blocks say, so no stage has to ask for any.
+ * The host plans a batch of whole blocks of zstd (plan.h), or cuts a piece of a file of gzip, of
+ * which stages make blocks (gzip/gzip.h). Its first frame may go on from the batch before, and its
+ * last one in the next. All memory is reserved for the worst case, so no stage has to ask for any.
  *
  * Bytes are numbered from the beginning of `in`, content from the first byte to which the batch
  * decodes; both stay below 2^31. Everything is little-endian, as the format is. */
@@ -23,16 +23,12 @@ enum decode_format { DECODE_ZSTD, DECODE_GZIP, DECODE_FORMATS };
 #define DECODE_BLOCK_CONTENT (1u << 17) /* bytes of content of a block, at most */
 #define DECODE_MATCH_MIN 3u             /* bytes of the shortest match */
 
-/* The largest window. Larger ones are left to libzstd: an offset has 28 bits in a sequence
- * below. */
+/* The largest window, as an offset has 28 bits in a sequence. Larger ones are left to libzstd. */
 #define ZSTD_WINDOW_MAX (1u << 27)
 
 #define DECODE_CONTENT_UNKNOWN UINT64_MAX
 
-/* Bytes at the beginning of `in` for what a batch takes over from the one before, struct
- * decode_carry.
- */
-#define DECODE_CARRY 1024u
+#define DECODE_CARRY 1024u /* bytes at the beginning of `in` for struct decode_carry */
 
 /* Bytes after the last byte of a batch that may be read, but mean nothing. */
 #define DECODE_PADDING 16u
@@ -93,9 +89,8 @@ enum decode_table_mode {
     ZSTD_ABSENT /* the block uses no such table and defines none */
 };
 
-/* The place where a table is described. A repeated table is described in an earlier block, or in
- * the carry if the frame goes on from the batch before. Each stage builds tables from descriptions;
- * tables are never kept. */
+/* The place where a table is described: if it is repeated, in an earlier block or in the carry.
+ * Each stage builds tables from descriptions; tables are never kept. */
 struct decode_source {
     uint32_t mode; /* enum decode_table_mode */
     uint32_t at;   /* of CODED and ONE_SYMBOL: where in `in` */
@@ -115,7 +110,7 @@ struct decode_heading {
     uint32_t sequences;     /* how many there are, at most room / DECODE_MATCH_MIN */
     uint32_t bits_at;       /* their stream of bits, up to the end of the block */
     uint32_t defines;       /* the tables that it defines itself: bit t for enum decode_table t */
-    struct decode_source tables[ZSTD_TABLES]; /* after `repeat_offsets`: never REPEATED */
+    struct decode_source tables[ZSTD_TABLES]; /* after `repeats`: never REPEATED */
 };
 
 /* A sequence copies literals and then a match. It is stored by where it begins, so both lengths are
@@ -140,35 +135,36 @@ typedef uint64_t decode_sequence;
 #define ZSTD_REPEAT_OFFSETS_WHICH 16u
 #define ZSTD_REPEAT_OFFSETS_LESS 0xffffu
 
-/* The three last offsets after some blocks: `which[i]` is ZSTD_CONSTANT if the i-th is value[i],
- * otherwise it is the which[i]-th (0 to 2) before these blocks, less value[i]. Values stay below
- * 2^28, so that two can be added; what is larger than any window is ZSTD_WINDOW_MAX + 1. */
+/* A map from the three last offsets before some blocks to those after them. The upper two bits of a
+ * word are ZSTD_CONSTANT if that offset is the number in its other bits; otherwise it is the offset
+ * that they name (0 to 2), less that number. Numbers stay below 2^28, so that two can be added;
+ * what is larger than any window is ZSTD_WINDOW_MAX + 1. */
 #define ZSTD_CONSTANT 3u
-struct zstd_repeat_offsets {
-    uint32_t which[3];
-    uint32_t value[3];
+#define ZSTD_WHICH_SHIFT 30u
+struct zstd_offsets_map {
+    uint32_t position[3];
 };
 
 /* The outcome of decoding a block. */
 struct decode_outcome {
-    uint32_t refusal;    /* enum decode_refusal */
-    uint32_t content;    /* bytes; from `sequences` */
-    uint32_t content_at; /* where they begin in the batch; from `place` */
-    uint32_t reach;      /* bytes of the frame before the block, at most ZSTD_WINDOW_MAX;
-                          * from `place` */
-    struct zstd_repeat_offsets after;  /* from `sequences` */
-    struct zstd_repeat_offsets before; /* from `place`, all of them constant */
+    uint32_t refusal;              /* enum decode_refusal */
+    uint32_t content;              /* bytes; from `sequences` */
+    uint32_t content_at;           /* where they begin in the batch; from `place` */
+    uint32_t reach;                /* bytes of the frame before the block, at most ZSTD_WINDOW_MAX;
+                                    * from `place` */
+    struct zstd_offsets_map after; /* from `sequences` */
+    uint32_t before[3];            /* the three last offsets before it; from `place` */
 };
 
 /* The state that a batch takes over from the one before, at the beginning of `in`. The stage `keep`
  * leaves it for the next batch: `kept` always, the rest if a frame goes on. For the first batch
  * `kept` is 0. */
 struct decode_carry {
-    uint64_t before;                           /* bytes of the frame's content so far */
-    struct zstd_repeat_offsets repeat_offsets; /* all of them constant */
-    uint32_t kept;                             /* bytes of content right before `out` */
-    struct decode_source tables[ZSTD_TABLES];  /* `at` points into `described`; ABSENT: none yet */
-    uint8_t described[ZSTD_TABLES][160];       /* no description is longer than 129 bytes */
+    uint64_t before;                          /* bytes of the frame's content so far */
+    uint32_t repeat_offsets[3];               /* the three last ones */
+    uint32_t kept;                            /* bytes of content right before `out` */
+    struct decode_source tables[ZSTD_TABLES]; /* `at` points into `described`; ABSENT: none yet */
+    uint8_t described[ZSTD_TABLES][160];      /* no description is longer than 129 bytes */
 };
 
 #define DECODE_NONE UINT32_MAX
@@ -180,7 +176,7 @@ struct decode_verdict {
                        * left as soon as one is bad */
     uint32_t refusal; /* why: enum decode_refusal */
     uint32_t content; /* bytes, if no block is refused */
-    uint32_t tail;    /* bytes after the last whole record (tail.cuh) */
+    uint32_t tail;    /* bytes after the last whole record (keep.cuh) */
     uint32_t last;    /* the last four bytes of content, or all of fewer: the last one highest */
 };
 
@@ -226,8 +222,8 @@ struct decode_batch {
 #endif
 
 /* A batch with room for so many frames of the size of its largest is copied frame by frame
- * (copy.cuh), others byte by byte (link.cuh, follow.cuh). A frame is copied at 0.6 GB/s, and link
- * and follow do 57 (H200), so fewer frames would gain nothing. */
+ * (`copy`), others byte by byte (`link` and `follow`). A frame is copied at 0.6 GB/s, and the
+ * others do 57 (H200), so fewer frames would gain nothing. */
 #define DECODE_FRAMES_TO_COPY 96u
 
 static inline bool decode_copies_frames(const struct decode_batch *batch)
@@ -249,8 +245,8 @@ static inline uint32_t decode_sequences_at(uint32_t room_at, uint32_t index)
     return room_at / DECODE_MATCH_MIN + 2 * index;
 }
 
-/* These return how many blocks, and frames, a batch has. If stages count them, call these on the
- * device only. */
+/* These return how many blocks, and frames, a batch has, and what it takes over from the one before:
+ * in all formats, and of gzip beside that. Those that stages count can be read on the device only. */
 static DECODE_ON_BOTH inline uint32_t decode_block_count(const struct decode_batch *batch)
 {
     return batch->counts ? batch->counts->blocks : batch->blocks;
@@ -261,8 +257,6 @@ static DECODE_ON_BOTH inline uint32_t decode_frame_count(const struct decode_bat
     return batch->counts ? batch->counts->frames : batch->frames;
 }
 
-/* These return what the batch takes over from the one before: what all formats have, and what gzip
- * has beside it. On the device only. */
 static DECODE_ON_BOTH inline const struct decode_carry *
 decode_carry_of(const struct decode_batch *batch)
 {

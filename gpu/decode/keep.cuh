@@ -75,8 +75,12 @@ static __global__ void __launch_bounds__(DECODE_KEEP_THREADS) decode_keep(decode
         next->before = content - batch.outcome[frame.first].content_at;
         if (!frame.begins)
             next->before += carry->before;
-        next->repeat_offsets = offsets_of_map(
-            offsets_map_then(offsets_map_of(last.before), offsets_map_of(last.after)));
+        zstd_offsets_map offsets;
+        for (unsigned i = 0; i < 3; i++)
+            offsets.position[i] = offsets_constant(last.before[i]);
+        offsets = offsets_map_then(offsets, last.after);
+        for (unsigned i = 0; i < 3; i++)
+            next->repeat_offsets[i] = offsets.position[i] & offsets_value_mask;
     }
     for (unsigned i = threadIdx.x; blockIdx.x == 0 && i < frames; i += blockDim.x) {
         const decode_outcome &end = batch.outcome[batch.frame[i].first + batch.frame[i].blocks - 1];

@@ -50,7 +50,7 @@ template <decode_format Format> struct place_sum {
 
 template <> struct place_sum<DECODE_ZSTD> {
     unsigned content;
-    offsets_map offsets;
+    zstd_offsets_map offsets;
 
     static __device__ place_sum nothing()
     {
@@ -98,8 +98,8 @@ static __global__ void __launch_bounds__(DECODE_PLACE_THREADS) decode_place(deco
     const unsigned blocks = decode_block_count(&batch);
     sum before = sum::nothing();
     if constexpr (is_zstd)
-        if (!batch.frame[0].begins)
-            before.offsets = offsets_map_of(carry->repeat_offsets);
+        for (unsigned i = 0; i < 3 && !batch.frame[0].begins; i++)
+            before.offsets.position[i] = offsets_constant(carry->repeat_offsets[i]);
     if (threadIdx.x == 0)
         refused = DECODE_NONE;
     __syncthreads();
@@ -115,15 +115,18 @@ static __global__ void __launch_bounds__(DECODE_PLACE_THREADS) decode_place(deco
             own.content = outcome->content;
         if constexpr (is_zstd) {
             if (is_taken)
-                own.offsets = offsets_map_of(outcome->after);
+                own.offsets = outcome->after;
             if (begins)
                 own.offsets = offsets_map_then(offsets_map_begin(), own.offsets);
         }
         const sum at = place_scan(own, warps, before);
         if (is_there) {
             outcome->content_at = at.content;
-            if constexpr (is_zstd)
-                outcome->before = offsets_of_map(begins ? offsets_map_begin() : at.offsets);
+            if constexpr (is_zstd) {
+                const zstd_offsets_map offsets = begins ? offsets_map_begin() : at.offsets;
+                for (unsigned i = 0; i < 3; i++)
+                    outcome->before[i] = offsets.position[i] & offsets_value_mask;
+            }
         }
         __syncthreads(); // the first block of the frame knows where it is
         if (!is_there)

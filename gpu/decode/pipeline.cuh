@@ -56,28 +56,22 @@ struct decode_residents {
     unsigned of[DECODE_FORMATS][DECODE_STAGES_MAX];
 };
 
-static inline cudaError_t decode_prepare_stage(const decode_stage &stage, unsigned *resident,
-                                               int processors)
-{
-    const void *const kernel = reinterpret_cast<const void *>(stage.kernel);
-    int fit = 0;
-    cudaError_t code = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                            static_cast<int>(stage.shared));
-    if (code == cudaSuccess)
-        code = cudaOccupancyMaxActiveBlocksPerMultiprocessor(
-            &fit, kernel, static_cast<int>(stage.block), stage.shared);
-    *resident = static_cast<unsigned>(fit > 0 ? fit * processors : 1);
-    return code;
-}
-
 // Finds out how many CUDA blocks of each stage the device holds.
 static inline cudaError_t decode_prepare_stages(decode_residents *residents, int processors)
 {
     cudaError_t code = cudaSuccess;
     for (unsigned format = 0; format < DECODE_FORMATS; format++)
-        for (unsigned i = 0; i < decode_stages[format].count && code == cudaSuccess; i++)
-            code = decode_prepare_stage(decode_stages[format].stage[i], &residents->of[format][i],
-                                        processors);
+        for (unsigned i = 0; i < decode_stages[format].count && code == cudaSuccess; i++) {
+            const decode_stage &stage = decode_stages[format].stage[i];
+            const void *const kernel = reinterpret_cast<const void *>(stage.kernel);
+            int fit = 0;
+            code = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                        static_cast<int>(stage.shared));
+            if (code == cudaSuccess)
+                code = cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+                    &fit, kernel, static_cast<int>(stage.block), stage.shared);
+            residents->of[format][i] = static_cast<unsigned>(fit > 0 ? fit * processors : 1);
+        }
     return code;
 }
 
@@ -92,17 +86,6 @@ static inline cudaError_t decode_launch_stage(const decode_stage &stage, decode_
                             dim3(stage.block), params, stage.shared, stream);
 }
 
-static inline cudaError_t decode_launch_part(decode_part part, const decode_batch &batch,
-                                             const decode_residents &residents, cudaStream_t stream)
-{
-    const decode_stage_list &list = decode_stages[batch.format];
-    cudaError_t code = cudaSuccess;
-    for (unsigned i = 0; i < list.count && code == cudaSuccess; i++)
-        if (list.stage[i].part == part)
-            code = decode_launch_stage(list.stage[i], batch, residents.of[batch.format][i], stream);
-    return code;
-}
-
 // The batches that run side by side.
 struct decode_pipeline {
     const decode_residents *residents;
@@ -111,61 +94,42 @@ struct decode_pipeline {
     cudaStream_t matches;     // of the last stages
 };
 
-// Makes a lane wait for the chained stages of the batch before, and until the memory of the next
-// batch is no longer in use.
-static inline cudaError_t decode_await_chain(const decode_pipeline &pipeline, unsigned index)
-{
-    const unsigned count = pipeline.count;
-    const cudaStream_t stream = pipeline.lanes[index].stream;
-    cudaError_t code =
-        cudaStreamWaitEvent(stream, pipeline.lanes[(index + count - 1) % count].chained, 0);
-    if (code == cudaSuccess)
-        code = cudaStreamWaitEvent(stream, pipeline.lanes[(index + 1) % count].done, 0);
-    return code;
-}
-
-// Launches the stages before the matches, on the lane's stream.
-static inline cudaError_t decode_launch_first(const decode_pipeline &pipeline,
-                                              const decode_batch &batch, unsigned index)
-{
-    const decode_stage_list &list = decode_stages[batch.format];
-    const decode_lane &lane = pipeline.lanes[index];
-    cudaError_t code = cudaSuccess;
-    bool was_chained = false;
-    for (unsigned i = 0; i < list.count && list.stage[i].part < DECODE_PART_MATCHES; i++) {
-        const bool is_chained = list.stage[i].part == DECODE_PART_CHAINED;
-        if (code == cudaSuccess && is_chained && !was_chained)
-            code = decode_await_chain(pipeline, index);
-        if (code == cudaSuccess)
-            code = decode_launch_stage(list.stage[i], batch,
-                                       pipeline.residents->of[batch.format][i], lane.stream);
-        if (code == cudaSuccess && is_chained)
-            code = cudaEventRecord(lane.chained, lane.stream);
-        was_chained = is_chained;
-    }
-    return code;
-}
-
 // Launches all stages of the batch of lanes[index]. The lane's stream first waits for the work that
-// the batch needs.
+// the batch needs. Chained stages wait for those of the batch before, and until the memory of the
+// next batch, to which they write, is no longer in use.
 static inline cudaError_t decode_launch(const decode_pipeline &pipeline, const decode_batch &batch,
                                         unsigned index)
 {
-    const decode_residents &residents = *pipeline.residents;
-    const cudaStream_t matches = pipeline.matches;
+    const decode_stage_list &list = decode_stages[batch.format];
     const decode_lane &lane = pipeline.lanes[index];
-    const bool alone = decode_stands_alone(&batch);
-    cudaError_t code = decode_launch_first(pipeline, batch, index);
-    if (code == cudaSuccess && alone)
-        code = decode_launch_part(DECODE_PART_MATCHES, batch, residents, lane.stream);
-    if (code == cudaSuccess)
-        code = cudaEventRecord(lane.ready, lane.stream);
-    if (code == cudaSuccess)
-        code = cudaStreamWaitEvent(matches, lane.ready, 0);
-    if (code == cudaSuccess && !alone)
-        code = decode_launch_part(DECODE_PART_MATCHES, batch, residents, matches);
-    if (code == cudaSuccess)
-        code = decode_launch_part(DECODE_PART_END, batch, residents, matches);
+    const decode_lane &before = pipeline.lanes[(index + pipeline.count - 1) % pipeline.count];
+    const decode_lane &next = pipeline.lanes[(index + 1) % pipeline.count];
+    const decode_part shared =
+        decode_stands_alone(&batch) ? DECODE_PART_END : DECODE_PART_MATCHES; // the first
+    cudaStream_t stream = lane.stream;
+    bool was_chained = false;
+    cudaError_t code = cudaSuccess;
+    for (unsigned i = 0; i < list.count && code == cudaSuccess; i++) {
+        const decode_stage &stage = list.stage[i];
+        const bool is_chained = stage.part == DECODE_PART_CHAINED;
+        if (is_chained && !was_chained) {
+            code = cudaStreamWaitEvent(stream, before.chained, 0);
+            if (code == cudaSuccess)
+                code = cudaStreamWaitEvent(stream, next.done, 0);
+        }
+        if (code == cudaSuccess && stage.part >= shared && stream == lane.stream) {
+            code = cudaEventRecord(lane.ready, stream);
+            stream = pipeline.matches;
+            if (code == cudaSuccess)
+                code = cudaStreamWaitEvent(stream, lane.ready, 0);
+        }
+        if (code == cudaSuccess)
+            code =
+                decode_launch_stage(stage, batch, pipeline.residents->of[batch.format][i], stream);
+        if (code == cudaSuccess && is_chained)
+            code = cudaEventRecord(lane.chained, stream);
+        was_chained = is_chained;
+    }
     return code;
 }
 

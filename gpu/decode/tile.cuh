@@ -284,7 +284,7 @@ static __device__ inline decode_tile tile_of(const decode_batch &batch, unsigned
     tile.reach = outcome.reach;
     tile.window = batch.frame[block.frame].window;
     for (unsigned i = 0; i < 3; i++)
-        tile.repeat_offsets[i] = outcome.before.value[i];
+        tile.repeat_offsets[i] = outcome.before[i];
     tile.literals = heading.literals_type == DECODE_LITERALS_PACKED
                         ? batch.literals + block.room_at
                         : batch.in + heading.literals_at;

@@ -181,10 +181,11 @@ class batch
                     std::abort();
                 emulate_launch(1, 32, 0, [=] {
                     static gzip_parser parser;
-                    unsigned blocks = 0;
-                    const gzip_part part = gzip_parse_part(parser, device, index, position, blocks);
+                    gzip_parsing parsing = {parser, device,   gzip_input_of(device),
+                                            index,  position, 0};
+                    parsing.parse();
                     if (threadIdx.x == 0)
-                        device.gzip.parts[index] = part;
+                        device.gzip.parts[index] = parsing.part;
                 });
             }
             execute(index, content);

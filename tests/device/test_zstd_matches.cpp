@@ -79,7 +79,7 @@ void fail(const char *what, size_t block, size_t at)
 
 // One of the last three offsets, while what they were before the block is not known.
 struct unknown_offset {
-    uint32_t which, value; // as in struct zstd_repeat_offsets
+    uint32_t which, value; // as in struct zstd_offsets_map
     uint32_t code() const
     {
         return which == ZSTD_CONSTANT
@@ -95,7 +95,7 @@ unsigned repeat_of(const naive_sequence &sequence)
 }
 
 // Writes a block's sequences as the stage before does. The map of its offsets.
-zstd_repeat_offsets write_sequences(const test_block &block, decode_sequence *out)
+zstd_offsets_map write_sequences(const test_block &block, decode_sequence *out)
 {
     unknown_offset last[3] = {{0, 0}, {1, 0}, {2, 0}};
     uint64_t begin = 0, literals = 0;
@@ -120,10 +120,9 @@ zstd_repeat_offsets write_sequences(const test_block &block, decode_sequence *ou
         literals += sequence.literals;
     }
     *out = begin | literals << DECODE_LITERALS_SHIFT;
-    zstd_repeat_offsets after;
+    zstd_offsets_map after;
     for (unsigned i = 0; i < 3; i++) {
-        after.which[i] = last[i].which;
-        after.value[i] = last[i].value;
+        after.position[i] = last[i].which << ZSTD_WHICH_SHIFT | last[i].value;
     }
     return after;
 }
@@ -417,8 +416,7 @@ class run
         if (carry.before != begun)
             fail("another length so far", last.block, carry.before);
         for (unsigned i = 0; i < 3; i++)
-            if (carry.repeat_offsets.which[i] != ZSTD_CONSTANT ||
-                carry.repeat_offsets.value[i] != block.repeat_offsets[i])
+            if (carry.repeat_offsets[i] != block.repeat_offsets[i])
                 fail("other repeat offsets", last.block, i);
         check_tables(carry, last);
     }

@@ -248,11 +248,12 @@ uint32_t offset_of(const uint32_t before[3], uint64_t packed)
     return base > less ? base - less : 0;
 }
 
-void compose_repeat_offsets(execution &to, const zstd_repeat_offsets &after)
+void compose_repeat_offsets(execution &to, const zstd_offsets_map &after)
 {
     uint32_t next[3];
     for (unsigned i = 0; i < 3; i++) {
-        const uint32_t which = after.which[i], value = after.value[i];
+        const uint32_t which = after.position[i] >> ZSTD_WHICH_SHIFT,
+                       value = after.position[i] & ((1u << ZSTD_WHICH_SHIFT) - 1);
         next[i] = which == ZSTD_CONSTANT             ? value
                   : to.repeat_offsets[which] > value ? to.repeat_offsets[which] - value
                                                      : 0;

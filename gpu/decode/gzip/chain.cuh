@@ -20,6 +20,7 @@
 #define GPUHISTO_GPU_DECODE_GZIP_CHAIN_CUH
 
 #include "gpu/decode/gzip/parse.cuh"
+#include "gpu/decode/zstd/offsets.cuh"
 
 // --- the header of a member (RFC 1952) ---
 //
@@ -118,63 +119,10 @@ constexpr unsigned GZIP_CHAIN_THREADS = 32;
 // block, which takes some microseconds; one of a few codes takes ten times that.
 constexpr unsigned GZIP_CHAIN_UNITS = 2048;
 
-// The progress of the chain. All lanes know the same.
-struct gzip_chaining {
-    gzip_state state;
-    gzip_position position;
-    unsigned long long before; // bytes of content of the member before the batch
-    unsigned units, content;   // so far, of all frames
-    unsigned frames;           // before the one that is open
-    unsigned frame_first;      // the unit and
-    unsigned frame_content;    // the byte of content with which the frame begins
-    bool begins;               // that is in this batch
-    unsigned parts;            // that there are
-    unsigned own_units;        // of parts that are not of candidates
-    unsigned own_blocks;       // of these parts: GZIP_PART_BLOCKS at most of all
-    bool is_over;              // the batch has no more, or is refused
-    decode_refusal refusal;
-};
-
-static __device__ inline void gzip_chain_refuse(gzip_chaining &chain, decode_refusal why)
-{
-    chain.refusal = why;
-    chain.is_over = true;
-}
-
-// Refuses the batch because no more units, parts or members can be added.
-static __device__ inline void gzip_chain_full(gzip_chaining &chain)
-{
-    gzip_chain_refuse(chain, chain.own_units < GZIP_CHAIN_UNITS ? DECODE_NO_ROOM : DECODE_TOO_MANY);
-}
-
-// --- parts ---
-
 // The facts of a part that the next lane needs.
 struct gzip_link {
     unsigned stop, next, units, content;
 };
-
-static __device__ inline gzip_link gzip_link_of(const gzip_batch &gzip, unsigned index)
-{
-    if (index >= gzip_candidate_count(gzip))
-        return {GZIP_STOP_NONE, 0, 0, 0};
-    const gzip_part &part = gzip.parts[index];
-    return {part.stop, part.next, part.units, part.content};
-}
-
-// Adds units with so many bytes of content. If there is no room, refuses the batch and returns
-// false.
-static __device__ inline bool gzip_chain_add(const decode_batch &batch, gzip_chaining &chain,
-                                             unsigned units, unsigned content)
-{
-    if (units > batch.gzip.blocks_max - chain.units || content > batch.room - chain.content) {
-        gzip_chain_refuse(chain, DECODE_NO_ROOM);
-        return false;
-    }
-    chain.units += units;
-    chain.content += content;
-    return true;
-}
 
 // Returns the lanes on the way from lane 0 on, and sets *last to the last one. `after` is the lane
 // after this one on the way, 32 if none is.
@@ -192,283 +140,311 @@ static __device__ inline unsigned gzip_chain_way(unsigned after, unsigned *last)
     return way;
 }
 
-// Records what ended the chain of parts, and where.
-static __device__ inline void gzip_chain_stop(gzip_chaining &chain, unsigned stop,
-                                              const gzip_position &position)
-{
-    chain.position = position;
-    if (stop == GZIP_STOP_ENDED) {
-        chain.state = GZIP_TRAILER;
-        chain.position.bit = (position.bit + 7) / 8 * 8;
-    } else if (stop == GZIP_STOP_CUT) {
-        chain.is_over = true;
-    } else if (stop == GZIP_STOP_FULL) {
-        gzip_chain_full(chain);
-    } else if (stop == GZIP_STOP_MANY) {
-        gzip_chain_refuse(chain, DECODE_TOO_MANY);
-    } else {
-        gzip_chain_refuse(chain, DECODE_BAD);
-    }
-}
+// The chain, and how far it has come. All lanes know the same.
+struct gzip_chainer {
+    const decode_batch &batch;
+    const gzip_batch &gzip;
+    const gzip_input input;
+    gzip_parser &parser;
 
-// Takes the part of a candidate and those after it.
-static __device__ inline void gzip_chain_parts(const decode_batch &batch, gzip_chaining &chain,
-                                               unsigned index)
-{
-    const gzip_batch &gzip = batch.gzip;
-    const unsigned lane = threadIdx.x % 32;
-    for (;;) {
-        const gzip_link link = gzip_link_of(gzip, index + lane);
-        const unsigned after = link.stop == GZIP_STOP_FOUND ? min(link.next - index, 32u) : 32;
-        unsigned last;
-        const bool is_on_way = gzip_chain_way(after, &last) >> lane & 1;
-        const unsigned units = warp_sum(is_on_way ? link.units : 0);
-        const unsigned content = warp_sum(is_on_way ? link.content : 0);
-        const unsigned first = chain.units + units - link.units;
-        if (!gzip_chain_add(batch, chain, __shfl_sync(all_lanes, units, 31),
-                            __shfl_sync(all_lanes, content, 31)))
-            return;
-        if (is_on_way) {
-            gzip_part &part = gzip.parts[index + lane];
-            part.is_chained = 1;
-            part.first = first;
-            part.frame = chain.frames;
+    gzip_state state;
+    gzip_position position;
+    unsigned long long before;                   // bytes of content of the member before the batch
+    unsigned units = 0, content = 0;             // so far, of all frames
+    unsigned frames = 0;                         // before the one that is open
+    unsigned frame_first = 0;                    // the unit and
+    unsigned frame_content = 0;                  // the byte of content with which the frame begins
+    bool begins = false;                         // that is in this batch
+    unsigned parts = gzip_candidate_count(gzip); // that there are
+    unsigned own_units = 0;                      // of parts that are not of candidates
+    unsigned own_blocks = 0;                     // of these parts: GZIP_PART_BLOCKS at most of all
+    bool is_over = false;                        // the batch has no more, or is refused
+    decode_refusal refusal = DECODE_TAKEN;
+
+    __device__ void refuse(decode_refusal why)
+    {
+        refusal = why;
+        is_over = true;
+    }
+
+    // Refuses the batch because no more units, parts or members can be added.
+    __device__ void refuse_full()
+    {
+        refuse(own_units < GZIP_CHAIN_UNITS ? DECODE_NO_ROOM : DECODE_TOO_MANY);
+    }
+
+    __device__ bool is_in_member() const
+    {
+        return state == GZIP_BLOCKS || state == GZIP_TRAILER;
+    }
+
+    // --- parts ---
+
+    // Adds units with so much content. Refuses the batch, and returns false, if there is no room.
+    __device__ bool add(unsigned more_units, unsigned more_content)
+    {
+        if (more_units > gzip.blocks_max - units || more_content > batch.room - content) {
+            refuse(DECODE_NO_ROOM);
+            return false;
         }
-        const unsigned stop = __shfl_sync(all_lanes, link.stop, static_cast<int>(last));
-        if (stop != GZIP_STOP_FOUND)
-            return gzip_chain_stop(chain, stop, gzip.parts[index + last].end);
-        index = __shfl_sync(all_lanes, link.next, static_cast<int>(last));
+        units += more_units;
+        content += more_content;
+        return true;
     }
-}
 
-// Adds a part that is not of a candidate.
-static __device__ inline bool gzip_chain_own_part(const decode_batch &batch, gzip_chaining &chain,
-                                                  gzip_part part)
-{
-    part.is_chained = 1;
-    part.first = chain.units;
-    part.frame = chain.frames;
-    if (threadIdx.x % 32 == 0)
-        batch.gzip.parts[chain.parts] = part;
-    chain.parts++;
-    chain.own_units += part.units;
-    return gzip_chain_add(batch, chain, part.units, part.content);
-}
-
-// Goes on with blocks of a member.
-static __device__ inline void gzip_chain_blocks(gzip_parser &parser, const decode_batch &batch,
-                                                gzip_chaining &chain)
-{
-    const gzip_batch &gzip = batch.gzip;
-    const unsigned count = gzip_candidate_count(gzip);
-    unsigned index = count;
-    if (chain.position.inside == GZIP_AT_BLOCK)
-        index = gzip_find_candidate(gzip, chain.position.bit);
-    if (index == count) {
-        if (chain.parts >= gzip.parts_max)
-            return gzip_chain_full(chain);
-        const gzip_part part =
-            gzip_parse_part(parser, batch, chain.parts, chain.position, chain.own_blocks);
-        if (!gzip_chain_own_part(batch, chain, part))
-            return;
-        if (part.stop != GZIP_STOP_FOUND)
-            return gzip_chain_stop(chain, part.stop, part.end);
-        index = part.next;
+    // Records what ended the chain of parts, and where.
+    __device__ void stop_at(unsigned stop, const gzip_position &end)
+    {
+        position = end;
+        if (stop == GZIP_STOP_ENDED) {
+            state = GZIP_TRAILER;
+            position.bit = (end.bit + 7) / 8 * 8;
+        } else if (stop == GZIP_STOP_CUT)
+            is_over = true;
+        else if (stop == GZIP_STOP_FULL)
+            refuse_full();
+        else
+            refuse(stop == GZIP_STOP_MANY ? DECODE_TOO_MANY : DECODE_BAD);
     }
-    gzip_chain_parts(batch, chain, index);
-}
 
-// --- members ---
+    // Takes the part of a candidate and those after it.
+    __device__ void take_parts(unsigned index)
+    {
+        const unsigned lane = threadIdx.x % 32, count = gzip_candidate_count(gzip);
+        for (;;) {
+            gzip_link link = {GZIP_STOP_NONE, 0, 0, 0};
+            if (index + lane < count) {
+                const gzip_part &part = gzip.parts[index + lane];
+                link = {part.stop, part.next, part.units, part.content};
+            }
+            const unsigned after = link.stop == GZIP_STOP_FOUND ? min(link.next - index, 32u) : 32;
+            unsigned last;
+            const bool is_on_way = gzip_chain_way(after, &last) >> lane & 1;
+            const unsigned unit_sum = warp_sum(is_on_way ? link.units : 0);
+            const unsigned content_sum = warp_sum(is_on_way ? link.content : 0);
+            const unsigned first = units + unit_sum - link.units;
+            if (!add(warp_last(unit_sum), warp_last(content_sum)))
+                return;
+            if (is_on_way) {
+                gzip_part &part = gzip.parts[index + lane];
+                part.is_chained = 1;
+                part.first = first;
+                part.frame = frames;
+            }
+            const unsigned stop = __shfl_sync(all_lanes, link.stop, static_cast<int>(last));
+            if (stop != GZIP_STOP_FOUND)
+                return stop_at(stop, gzip.parts[index + last].end);
+            index = __shfl_sync(all_lanes, link.next, static_cast<int>(last));
+        }
+    }
 
-// Opens a frame, with a member that begins.
-static __device__ inline void gzip_chain_open(const decode_batch &batch, gzip_chaining &chain)
-{
-    if (chain.frames >= batch.gzip.frames_max)
-        return gzip_chain_refuse(chain, DECODE_TOO_MANY);
-    chain.frame_first = chain.units;
-    chain.frame_content = chain.content;
-    chain.before = 0;
-    chain.begins = true;
-}
+    // Adds a part that is not of a candidate.
+    __device__ bool add_own(gzip_part part)
+    {
+        part.is_chained = 1;
+        part.first = units;
+        part.frame = frames;
+        if (threadIdx.x % 32 == 0)
+            gzip.parts[parts] = part;
+        parts++;
+        own_units += part.units;
+        return add(part.units, part.content);
+    }
 
-// Adds an empty unit.
-static __device__ inline void gzip_chain_add_empty(const decode_batch &batch, gzip_chaining &chain)
-{
-    gzip_parsing parsing = {};
-    gzip_unit unit = {};
-    parsing.number = chain.parts;
-    unit.is_stored = 1;
-    unit.literals_at = DECODE_CARRY;
-    if (chain.parts >= batch.gzip.parts_max || !gzip_add_unit(batch, parsing, unit))
-        return gzip_chain_full(chain);
-    (void)gzip_chain_own_part(batch, chain, parsing.part);
-}
+    // Goes on with blocks of a member.
+    __device__ void take_blocks()
+    {
+        const unsigned count = gzip_candidate_count(gzip);
+        unsigned index = count;
+        if (position.inside == GZIP_AT_BLOCK)
+            index = gzip_find_candidate(gzip, position.bit);
+        if (index == count) {
+            if (parts >= gzip.parts_max)
+                return refuse_full();
+            gzip_parsing parsing = {parser, batch, input, parts, position, own_blocks};
+            parsing.parse();
+            own_blocks = parsing.blocks;
+            const gzip_part &part = parsing.part;
+            if (!add_own(part))
+                return;
+            if (part.stop != GZIP_STOP_FOUND)
+                return stop_at(part.stop, part.end);
+            index = part.next;
+        }
+        take_parts(index);
+    }
 
-// Ends the open frame; `member` has what it states; ends: the member ends, too.
-static __device__ inline void gzip_chain_close(const decode_batch &batch, gzip_chaining &chain,
-                                               bool ends, const gzip_member &member)
-{
-    if (chain.units == chain.frame_first)
-        gzip_chain_add_empty(batch, chain);
-    if (threadIdx.x % 32 == 0) {
+    // --- members ---
+
+    // Opens a frame, with a member that begins.
+    __device__ void open()
+    {
+        if (frames >= gzip.frames_max)
+            return refuse(DECODE_TOO_MANY);
+        frame_first = units;
+        frame_content = content;
+        before = 0;
+        begins = true;
+    }
+
+    // Ends the open frame; `member` has what it states; ends: the member ends, too.
+    __device__ void close(bool ends, const gzip_member &member)
+    {
+        if (units == frame_first) { // an empty unit
+            gzip_parsing parsing = {parser, batch, input, parts, {}, 0};
+            gzip_unit unit = {};
+            unit.is_stored = 1;
+            unit.literals_at = DECODE_CARRY;
+            if (parts >= gzip.parts_max || !parsing.add_unit(unit))
+                refuse_full();
+            else
+                (void)add_own(parsing.part);
+        }
+        if (threadIdx.x % 32 == 0) {
+            put_frame(frames, frame_first, units - frame_first, begins, ends);
+            gzip.members[frames] = member;
+        }
+        frames++;
+    }
+
+    __device__ void put_frame(unsigned index, unsigned first, unsigned blocks, bool is_begun,
+                              bool ends) const
+    {
         decode_frame frame = {};
         frame.content = DECODE_CONTENT_UNKNOWN;
         frame.window = GZIP_WINDOW;
-        frame.first = chain.frame_first;
-        frame.blocks = chain.units - chain.frame_first;
-        frame.begins = chain.begins;
+        frame.first = first;
+        frame.blocks = blocks;
+        frame.begins = is_begun;
         frame.ends = ends;
-        const_cast<decode_frame *>(batch.frame)[chain.frames] = frame;
-        batch.gzip.members[chain.frames] = member;
+        const_cast<decode_frame *>(batch.frame)[index] = frame;
     }
-    chain.frames++;
-}
 
-// Goes on with the bytes between members.
-static __device__ inline void gzip_chain_between(const decode_batch &batch, gzip_chaining &chain)
-{
-    const gzip_input input = gzip_input_of(batch);
-    const unsigned begin = chain.position.bit / 8;
-    unsigned end = begin;
-    if (8 * begin >= input.end) {
-        chain.is_over = true;
-        return;
+    // Goes on with the bytes between members.
+    __device__ void take_between()
+    {
+        const unsigned begin = position.bit / 8;
+        unsigned end = begin;
+        if (8 * begin >= input.end) {
+            is_over = true;
+            return;
+        }
+        if (state != GZIP_FIRST)
+            end = gzip_find_byte(input, begin, false);
+        if (state == GZIP_ZEROS || end > begin) {
+            state = GZIP_ZEROS;
+            position.bit = 8 * end;
+            if (end == begin)
+                refuse(DECODE_BAD);
+            return;
+        }
+        const gzip_read read = gzip_read_member(input, begin, &end);
+        is_over = read != GZIP_READ;
+        if (read == GZIP_WRONG)
+            refuse(DECODE_BAD);
+        if (is_over)
+            return;
+        position = {8 * end, GZIP_AT_BLOCK, 0, 0, 0};
+        state = GZIP_BLOCKS;
+        open();
     }
-    if (chain.state != GZIP_FIRST)
-        end = gzip_find_byte(input, begin, false);
-    if (chain.state == GZIP_ZEROS || end > begin) {
-        chain.state = GZIP_ZEROS;
-        chain.position.bit = 8 * end;
-        if (end == begin)
-            gzip_chain_refuse(chain, DECODE_BAD);
-        return;
+
+    __device__ void take_trailer()
+    {
+        const unsigned at = position.bit / 8;
+        if (at + GZIP_TRAILER_BYTES > input.end / 8) {
+            is_over = true;
+            return;
+        }
+        close(true, {gzip_bytes(input, at), gzip_bytes(input, at + 4), 0});
+        position.bit += 8 * GZIP_TRAILER_BYTES;
+        state = GZIP_NEXT;
     }
-    const gzip_read read = gzip_read_member(input, begin, &end);
-    chain.is_over = read != GZIP_READ;
-    if (read == GZIP_WRONG)
-        gzip_chain_refuse(chain, DECODE_BAD);
-    if (chain.is_over)
-        return;
-    chain.position = {8 * end, GZIP_AT_BLOCK, 0, 0, 0};
-    chain.state = GZIP_BLOCKS;
-    gzip_chain_open(batch, chain);
-}
 
-static __device__ inline void gzip_chain_trailer(const decode_batch &batch, gzip_chaining &chain)
-{
-    const gzip_input input = gzip_input_of(batch);
-    const unsigned at = chain.position.bit / 8;
-    if (at + GZIP_TRAILER_BYTES > input.end / 8) {
-        chain.is_over = true;
-        return;
+    // --- the end of the batch ---
+
+    // Closes the last frame, or makes one if there is none. Refuses a file that is cut, and a batch
+    // if the next one does not begin early enough.
+    __device__ void end_batch()
+    {
+        const unsigned bits = 8 * (batch.in_size - DECODE_CARRY);
+        const bool in_member = is_in_member(), is_left = in_member || position.bit < bits;
+        if (gzip.is_end ? is_left : position.bit + 8 * GZIP_MARGIN < bits)
+            return refuse(DECODE_BAD);
+        if (!in_member && frames > 0)
+            return;
+        if (!in_member)
+            open();
+        if (refusal == DECODE_TAKEN)
+            close(!in_member, {0, 0, 0});
     }
-    gzip_chain_close(batch, chain, true, {gzip_bytes(input, at), gzip_bytes(input, at + 4), 0});
-    chain.position.bit += 8 * GZIP_TRAILER_BYTES;
-    chain.state = GZIP_NEXT;
-}
 
-// --- the end of the batch ---
-
-static __device__ inline bool gzip_chain_in_member(const gzip_chaining &chain)
-{
-    return chain.state == GZIP_BLOCKS || chain.state == GZIP_TRAILER;
-}
-
-// Closes the last frame, or makes one if there is none. Refuses a file that is cut, and a batch if
-// the next one does not begin early enough.
-static __device__ inline void gzip_chain_end(const decode_batch &batch, gzip_chaining &chain)
-{
-    const unsigned size = batch.in_size - DECODE_CARRY;
-    const bool in_member = gzip_chain_in_member(chain);
-    const bool is_left = in_member || chain.position.bit < 8 * size;
-    if (batch.gzip.is_end ? is_left : chain.position.bit + 8 * GZIP_MARGIN < 8 * size)
-        return gzip_chain_refuse(chain, DECODE_BAD);
-    if (!in_member && chain.frames > 0)
-        return;
-    if (!in_member)
-        gzip_chain_open(batch, chain);
-    if (chain.refusal == DECODE_TAKEN)
-        gzip_chain_close(batch, chain, !in_member, {0, 0, 0});
-}
-
-// Copies the header of the block around to the next carry.
-static __device__ inline void
-gzip_chain_keep_header(const decode_batch &batch, const gzip_position &position, gzip_carry *next)
-{
-    const gzip_input input = gzip_input_of(batch);
-    const gzip_carry &carry = *gzip_carry_of(&batch);
-    const bool is_carried = position.header == GZIP_CARRIED;
-    const unsigned first = position.header / 32, words = (input.end + 31) / 32;
-    for (unsigned i = threadIdx.x % 32; i < GZIP_HEADER_MAX / 4; i += 32) {
-        const unsigned word = first + i < words && !is_carried ? input.words[first + i] : 0;
-        next->header[i] = is_carried ? carry.header[i] : word;
+    // Leaves for the next batch where it goes on, and the header of the block around, if a code of
+    // that comes next.
+    __device__ void keep() const
+    {
+        gzip_carry *const next = reinterpret_cast<gzip_carry *>(batch.next + GZIP_CARRY_AT);
+        const unsigned gone = batch.in_size - DECODE_CARRY - GZIP_MARGIN; // bytes before the next
+        const unsigned lane = threadIdx.x % 32;
+        gzip_position kept = position;
+        kept.bit -= 8 * gone;
+        if (kept.inside == GZIP_IN_CODES) {
+            const gzip_carry &carry = *gzip_carry_of(&batch);
+            const bool is_carried = kept.header == GZIP_CARRIED;
+            const unsigned first = kept.header / 32, words = (input.end + 31) / 32;
+            for (unsigned i = lane; i < GZIP_HEADER_MAX / 4; i += 32) {
+                const unsigned word = first + i < words && !is_carried ? input.words[first + i] : 0;
+                next->header[i] = is_carried ? carry.header[i] : word;
+            }
+            if (lane == 0)
+                next->shift = is_carried ? carry.shift : kept.header % 32;
+            kept.header = GZIP_CARRIED;
+        }
+        if (lane > 0)
+            return;
+        next->state = refusal == DECODE_TAKEN ? state : GZIP_REFUSED;
+        next->position = kept;
+        next->before = is_in_member() ? before + content - frame_content : 0;
     }
-    if (threadIdx.x % 32 == 0)
-        next->shift = is_carried ? carry.shift : position.header % 32;
-}
-
-static __device__ inline void gzip_chain_keep(const decode_batch &batch, const gzip_chaining &chain)
-{
-    gzip_carry *const next = reinterpret_cast<gzip_carry *>(batch.next + GZIP_CARRY_AT);
-    const unsigned gone = batch.in_size - DECODE_CARRY - GZIP_MARGIN; // bytes before the next batch
-    gzip_position position = chain.position;
-    position.bit -= 8 * gone;
-    if (position.inside == GZIP_IN_CODES) {
-        gzip_chain_keep_header(batch, position, next);
-        position.header = GZIP_CARRIED;
-    }
-    if (threadIdx.x % 32 > 0)
-        return;
-    next->state = chain.refusal == DECODE_TAKEN ? chain.state : GZIP_REFUSED;
-    next->position = position;
-    next->before =
-        gzip_chain_in_member(chain) ? chain.before + chain.content - chain.frame_content : 0;
-}
-
-// Says what the batch has; a refused batch has one frame of one block.
-static __device__ inline void gzip_chain_tell(const decode_batch &batch, const gzip_chaining &chain)
-{
-    batch.gzip.counters->refusal = chain.refusal;
-    *batch.counts = {chain.units, chain.frames};
-    if (chain.refusal == DECODE_TAKEN)
-        return;
-    decode_frame frame = {};
-    frame.content = DECODE_CONTENT_UNKNOWN;
-    frame.window = GZIP_WINDOW;
-    frame.blocks = frame.begins = frame.ends = 1;
-    const_cast<decode_frame *>(batch.frame)[0] = frame;
-    batch.gzip.members[0] = {0, 0, 0};
-    *batch.counts = {1, 1};
-}
+};
 
 static __global__ void __launch_bounds__(GZIP_CHAIN_THREADS) gzip_chain(decode_batch batch)
 {
     __shared__ gzip_parser parser;
     const gzip_carry &carry = *gzip_carry_of(&batch);
-    gzip_chaining chain = {};
-    chain.state = static_cast<gzip_state>(carry.state);
-    chain.position = carry.position;
-    chain.before = carry.before;
-    chain.parts = gzip_candidate_count(batch.gzip);
-    if (chain.state == GZIP_REFUSED)
-        gzip_chain_refuse(chain, DECODE_BAD);
     // One lane reads it, as that adds units later.
-    const unsigned own = threadIdx.x == 0 ? batch.gzip.counters->units : 0;
-    const unsigned units = __shfl_sync(all_lanes, own, 0);
+    const unsigned units =
+        __shfl_sync(all_lanes, threadIdx.x == 0 ? batch.gzip.counters->units : 0, 0);
     batch.gzip.units_max = min(batch.gzip.units_max, units + GZIP_CHAIN_UNITS);
+    gzip_chainer chain = {batch,
+                          batch.gzip,
+                          gzip_input_of(batch),
+                          parser,
+                          static_cast<gzip_state>(carry.state),
+                          carry.position,
+                          carry.before};
+    if (chain.state == GZIP_REFUSED)
+        chain.refuse(DECODE_BAD);
     while (!chain.is_over) {
         if (chain.state == GZIP_BLOCKS)
-            gzip_chain_blocks(parser, batch, chain);
+            chain.take_blocks();
         else if (chain.state == GZIP_TRAILER)
-            gzip_chain_trailer(batch, chain);
+            chain.take_trailer();
         else
-            gzip_chain_between(batch, chain);
+            chain.take_between();
     }
     if (chain.refusal == DECODE_TAKEN)
-        gzip_chain_end(batch, chain);
-    gzip_chain_keep(batch, chain);
-    if (threadIdx.x == 0)
-        gzip_chain_tell(batch, chain);
+        chain.end_batch();
+    chain.keep();
+    if (threadIdx.x > 0)
+        return;
+    batch.gzip.counters->refusal = chain.refusal;
+    *batch.counts = {chain.units, chain.frames};
+    if (chain.refusal != DECODE_TAKEN) { // one frame of one block
+        chain.put_frame(0, 0, 1, true, true);
+        batch.gzip.members[0] = {0, 0, 0};
+        *batch.counts = {1, 1};
+    }
 }
 
 // --- order ---
@@ -504,7 +480,7 @@ static __device__ inline void gzip_order_unit(const decode_batch &batch, unsigne
     heading->sequences = unit.sequences;
     outcome->refusal = refusal;
     outcome->content = unit.content;
-    outcome->after = {{0, 1, 2}, {0, 0, 0}}; // no offset of deflate is repeated
+    outcome->after = offsets_map_same(); // no offset of deflate is repeated
 }
 
 static __global__ void __launch_bounds__(GZIP_ORDER_THREADS) gzip_order(decode_batch batch)

@@ -112,19 +112,13 @@ static __device__ __forceinline__ unsigned gzip_bits(const unsigned *words, unsi
     return __funnelshift_r(words[bit / 32], words[bit / 32 + 1], bit);
 }
 
-// Returns the bits of a code as a number of GZIP_CODE_MAX bits, the first one as the highest.
-static __device__ __forceinline__ unsigned gzip_code_number(unsigned bits)
-{
-    return __brev(bits) >> (32 - GZIP_CODE_MAX);
-}
-
 // Returns the entry of the code with which these bits begin, if it has First to Last bits;
 // otherwise 0. No loop ends early, as lanes would wait for each other in it.
 template <unsigned First, unsigned Last, unsigned Symbols>
 static __device__ __forceinline__ gzip_entry gzip_find_code(
     const gzip_code<Symbols> &code, const unsigned (&limit)[GZIP_CODE_MAX + 1], unsigned bits)
 {
-    const unsigned number = gzip_code_number(bits);
+    const unsigned number = __brev(bits) >> (32 - GZIP_CODE_MAX); // the first bit is the highest
     unsigned length = First;
     UNROLL for (unsigned i = First; i <= Last; i++) length += number >= limit[i] ? 1 : 0;
     if (length > Last)

@@ -20,6 +20,7 @@
 #define GPUHISTO_GPU_GZIP_FIND_CUH
 
 #include "gpu/decode/gzip/codes.cuh"
+#include "gpu/decode/stages.h"
 
 constexpr unsigned GZIP_FIND_THREADS = 256;
 constexpr unsigned GZIP_FIND_EACH = 16; // words of a thread: to be tuned

@@ -336,16 +336,10 @@ static __device__ inline void gzip_write_window(const gzip_parser &parser,
                                              << DECODE_LITERALS_SHIFT;
 }
 
-// --- candidates and units ---
+// --- parts ---
 
-// A part, as far as it is parsed.
-struct gzip_parsing {
-    gzip_part part;
-    unsigned number; // of the part
-    gzip_position position;
-    unsigned region; // words of a window's regions, in this block
-    unsigned blocks; // that have begun, at most GZIP_PART_BLOCKS
-};
+// The most blocks of a part. Content that is not compressed has some hundred in a batch.
+constexpr unsigned GZIP_PART_BLOCKS = 2048;
 
 // Returns the number of candidates.
 static __device__ inline unsigned gzip_candidate_count(const gzip_batch &gzip)
@@ -378,208 +372,192 @@ static __device__ inline unsigned gzip_take(unsigned *taken, unsigned count, uns
     return at <= max && count <= max - at ? at : DECODE_NONE;
 }
 
-// Adds a unit to the part. False if memory is short.
-static __device__ inline bool gzip_add_unit(const decode_batch &batch, gzip_parsing &parsing,
-                                            gzip_unit unit)
-{
-    const gzip_batch &gzip = batch.gzip;
-    const unsigned at = gzip_take(&gzip.counters->units, 1, gzip.units_max);
-    if (at == DECODE_NONE)
-        return false;
-    unit.part = parsing.number;
-    unit.ordinal = parsing.part.units++;
-    parsing.part.content += unit.content; // there are fewer units than 2^15
-    if (threadIdx.x % 32 == 0)
-        gzip.units[at] = unit;
-    return true;
-}
+// A part, as far as it is parsed. All lanes of a warp call its functions, and get the same.
+struct gzip_parsing {
+    gzip_parser &parser;
+    const decode_batch &batch;
+    const gzip_input input;
+    unsigned number; // of the part
+    gzip_position position;
+    unsigned blocks; // that have begun, at most GZIP_PART_BLOCKS
+    gzip_part part = {};
+    unsigned region = GZIP_REGION_LARGE; // words of a window's regions, in this block
 
-static __device__ inline bool gzip_add_window(const gzip_parser &parser, const decode_batch &batch,
-                                              gzip_parsing &parsing, const gzip_window &window,
-                                              const gzip_lane &own)
-{
-    const gzip_batch &gzip = batch.gzip;
-    if (window.content == 0)
+    // Adds a unit. False if memory is short.
+    __device__ bool add_unit(gzip_unit unit)
+    {
+        const gzip_batch &gzip = batch.gzip;
+        const unsigned at = gzip_take(&gzip.counters->units, 1, gzip.units_max);
+        if (at == DECODE_NONE)
+            return false;
+        unit.part = number;
+        unit.ordinal = part.units++;
+        part.content += unit.content; // there are fewer units than 2^15
+        if (threadIdx.x % 32 == 0)
+            gzip.units[at] = unit;
         return true;
-    gzip_unit unit = {};
-    unit.content = window.content;
-    unit.sequences = window.sequences;
-    unit.sequences_at =
-        gzip_take(&gzip.counters->sequences, window.sequences + 1, gzip.sequences_max);
-    unit.literals = window.literals;
-    unit.literals_at = gzip_take(&gzip.counters->literals, window.literals, gzip.literals_max);
-    if (unit.sequences_at == DECODE_NONE || unit.literals_at == DECODE_NONE)
-        return false;
-    gzip_write_window(parser, window, own, batch.sequences + unit.sequences_at,
-                      batch.literals + unit.literals_at);
-    return gzip_add_unit(batch, parsing, unit);
-}
+    }
 
-// --- blocks ---
+    __device__ bool add_window(const gzip_window &window, const gzip_lane &own)
+    {
+        const gzip_batch &gzip = batch.gzip;
+        if (window.content == 0)
+            return true;
+        gzip_unit unit = {};
+        unit.content = window.content;
+        unit.sequences = window.sequences;
+        unit.sequences_at =
+            gzip_take(&gzip.counters->sequences, window.sequences + 1, gzip.sequences_max);
+        unit.literals = window.literals;
+        unit.literals_at = gzip_take(&gzip.counters->literals, window.literals, gzip.literals_max);
+        if (unit.sequences_at == DECODE_NONE || unit.literals_at == DECODE_NONE)
+            return false;
+        gzip_write_window(parser, window, own, batch.sequences + unit.sequences_at,
+                          batch.literals + unit.literals_at);
+        return add_unit(unit);
+    }
 
-// The most blocks of a part. Content that is not compressed has some hundred in a batch.
-constexpr unsigned GZIP_PART_BLOCKS = 2048;
+    // Reads the codes of the block that begins at `bit` of `from` and is not stored, and sets *end
+    // to where they end.
+    __device__ gzip_read load_codes(const gzip_input &from, unsigned bit, unsigned *end)
+    {
+        const unsigned first = bit / 128 * 4, shift = first * 32;
+        gzip_load(parser, from, first, GZIP_HEADER_MAX / 4 + GZIP_WORDS_MORE);
+        const gzip_input header = {parser.words, from.end - shift};
+        unsigned at = bit - shift + 3;
+        gzip_read read = GZIP_READ;
+        if ((gzip_bits(header.words, bit - shift) >> 1 & 3) == 2)
+            read = gzip_read_codes(parser.codes, header, &at);
+        else
+            gzip_fixed_codes(parser.codes);
+        *end = at + shift;
+        return read;
+    }
 
-// Reads the codes of the block that begins at `bit` and is not stored, and sets *end to where they
-// end.
-static __device__ inline gzip_read gzip_load_codes(gzip_parser &parser, const gzip_input &input,
-                                                   unsigned bit, unsigned *end)
-{
-    const unsigned first = bit / 128 * 4, shift = first * 32;
-    gzip_load(parser, input, first, GZIP_HEADER_MAX / 4 + GZIP_WORDS_MORE);
-    const gzip_input header = {parser.words, input.end - shift};
-    unsigned at = bit - shift + 3;
-    gzip_read read = GZIP_READ;
-    if ((gzip_bits(header.words, bit - shift) >> 1 & 3) == 2)
-        read = gzip_read_codes(parser.codes, header, &at);
-    else
-        gzip_fixed_codes(parser.codes);
-    *end = at + shift;
-    return read;
-}
-
-static __device__ inline gzip_stop gzip_begin_block(gzip_parser &parser, const gzip_input &input,
-                                                    gzip_parsing &parsing)
-{
-    gzip_position &position = parsing.position;
-    const unsigned bit = position.bit;
-    if (bit + 3 > input.end)
-        return GZIP_STOP_CUT;
-    if (parsing.blocks++ >= GZIP_PART_BLOCKS)
-        return GZIP_STOP_MANY;
-    const unsigned header = gzip_bits(input.words, bit), type = header >> 1 & 3;
-    if (type == 3)
-        return GZIP_STOP_BAD;
-    if (type == 0) { // stored: its size begins with the next byte
-        const unsigned at = (bit + 3 + 7) / 8 * 8;
-        if (at + 32 > input.end)
+    __device__ gzip_stop begin_block()
+    {
+        const unsigned bit = position.bit;
+        if (bit + 3 > input.end)
             return GZIP_STOP_CUT;
-        const unsigned sizes = gzip_bits(input.words, at);
-        if ((sizes & 0xffff) != (~sizes >> 16))
+        if (blocks++ >= GZIP_PART_BLOCKS)
+            return GZIP_STOP_MANY;
+        const unsigned header = gzip_bits(input.words, bit), type = header >> 1 & 3;
+        if (type == 3)
             return GZIP_STOP_BAD;
-        position = {at + 32, GZIP_IN_STORED, 0, sizes & 0xffff, header & 1};
-        return GZIP_STOP_NONE;
-    }
-    unsigned end;
-    const gzip_read read = gzip_load_codes(parser, input, bit, &end);
-    if (read != GZIP_READ)
-        return read == GZIP_SHORT ? GZIP_STOP_CUT : GZIP_STOP_BAD;
-    position = {end, GZIP_IN_CODES, bit, 0, header & 1};
-    parsing.region = GZIP_REGION_LARGE;
-    return GZIP_STOP_NONE;
-}
-
-// Ends a block, which may be the last one of the member.
-static __device__ inline gzip_stop gzip_end_block(const decode_batch &batch, gzip_parsing &parsing)
-{
-    gzip_position &position = parsing.position;
-    const bool is_last = position.is_last;
-    position = {position.bit, GZIP_AT_BLOCK, 0, 0, 0};
-    if (is_last)
-        return GZIP_STOP_ENDED;
-    parsing.part.next = gzip_find_candidate(batch.gzip, position.bit);
-    return parsing.part.next < gzip_candidate_count(batch.gzip) ? GZIP_STOP_FOUND : GZIP_STOP_NONE;
-}
-
-// Goes on with a stored block.
-static __device__ inline gzip_stop
-gzip_take_stored(const gzip_input &input, const decode_batch &batch, gzip_parsing &parsing)
-{
-    gzip_position &position = parsing.position;
-    const unsigned size = min(position.left, (input.end - position.bit) / 8);
-    if (position.left == 0)
-        return gzip_end_block(batch, parsing);
-    if (size == 0)
-        return GZIP_STOP_CUT;
-    gzip_unit unit = {};
-    unit.content = unit.literals = size;
-    unit.literals_at = DECODE_CARRY + position.bit / 8;
-    unit.is_stored = 1;
-    if (!gzip_add_unit(batch, parsing, unit))
-        return GZIP_STOP_FULL;
-    position.bit += 8 * size;
-    position.left -= size;
-    return GZIP_STOP_NONE;
-}
-
-// Goes on with the codes of a block, by a window.
-static __device__ inline gzip_stop gzip_take_codes(gzip_parser &parser, const gzip_input &input,
-                                                   const decode_batch &batch, gzip_parsing &parsing)
-{
-    gzip_lane own;
-    if (parsing.position.bit >= input.end)
-        return GZIP_STOP_CUT;
-    const gzip_window window =
-        gzip_decode_window(parser, input, parsing.position.bit, parsing.region, own);
-    if (window.lanes == 0) {
-        parsing.region = GZIP_REGION_SMALL;
-        return GZIP_STOP_NONE;
-    }
-    if (window.stop == GZIP_LANE_BAD) // most are those of wrong candidates: they take no memory
-        return GZIP_STOP_BAD;
-    if (!gzip_add_window(parser, batch, parsing, window, own))
-        return GZIP_STOP_FULL;
-    parsing.position.bit = window.end;
-    switch (window.stop) {
-    case GZIP_LANE_GOES_ON:
-        return GZIP_STOP_NONE;
-    case GZIP_LANE_END:
-        return gzip_end_block(batch, parsing);
-    default:
-        return GZIP_STOP_CUT;
-    }
-}
-
-// --- parts ---
-
-// Takes what a step of a part has cost, in bytes, from the budget. False if that is spent. The
-// smallest batches, which cannot be decoded again as smaller ones, have as much as they need; so
-// have parts of the chain, which are few.
-static __device__ inline bool gzip_spend(const decode_batch &batch, unsigned part, unsigned bytes)
-{
-    if (part >= gzip_candidate_count(batch.gzip))
-        return true;
-    const unsigned size = batch.in_size - DECODE_CARRY;
-    const unsigned spent = gzip_count_up(&batch.gzip.counters->work, GZIP_STEP_WORK + bytes);
-    return spent <= GZIP_WORK * size || size <= 2 * GZIP_MARGIN;
-}
-
-// Parses blocks from a position on until something stops that, as the part of this number, which
-// has no units yet. Adds to the number of blocks. By all lanes of a warp, which get the same.
-static __device__ inline gzip_part gzip_parse_part(gzip_parser &parser, const decode_batch &batch,
-                                                   unsigned number, const gzip_position &begin,
-                                                   unsigned &blocks)
-{
-    const gzip_input input = gzip_input_of(batch);
-    gzip_parsing parsing = {{}, number, begin, GZIP_REGION_LARGE, blocks};
-    gzip_stop stop = GZIP_STOP_NONE;
-    if (begin.inside == GZIP_IN_CODES) { // the header was read before, so it can be read
-        const gzip_carry &carry = *gzip_carry_of(&batch);
-        const bool is_carried = begin.header == GZIP_CARRIED;
-        const gzip_input carried = {carry.header, 8 * GZIP_HEADER_MAX};
-        unsigned end;
-        (void)gzip_load_codes(parser, is_carried ? carried : input,
-                              is_carried ? carry.shift : begin.header, &end);
-    }
-    while (stop == GZIP_STOP_NONE) {
-        const gzip_position position = parsing.position;
-        unsigned bits = 0;
-        if (position.inside == GZIP_AT_BLOCK)
-            stop = gzip_begin_block(parser, input, parsing);
-        else if (position.inside == GZIP_IN_STORED)
-            stop = gzip_take_stored(input, batch, parsing);
-        else {
-            stop = gzip_take_codes(parser, input, batch, parsing);
-            bits = parsing.position.bit - position.bit;
+        if (type == 0) { // stored: its size begins with the next byte
+            const unsigned at = (bit + 3 + 7) / 8 * 8;
+            if (at + 32 > input.end)
+                return GZIP_STOP_CUT;
+            const unsigned sizes = gzip_bits(input.words, at);
+            if ((sizes & 0xffff) != (~sizes >> 16))
+                return GZIP_STOP_BAD;
+            position = {at + 32, GZIP_IN_STORED, 0, sizes & 0xffff, header & 1};
+            return GZIP_STOP_NONE;
         }
-        if (!gzip_spend(batch, number, bits / 8) && stop == GZIP_STOP_NONE)
-            stop = GZIP_STOP_MANY;
+        unsigned end;
+        const gzip_read read = load_codes(input, bit, &end);
+        if (read != GZIP_READ)
+            return read == GZIP_SHORT ? GZIP_STOP_CUT : GZIP_STOP_BAD;
+        position = {end, GZIP_IN_CODES, bit, 0, header & 1};
+        region = GZIP_REGION_LARGE;
+        return GZIP_STOP_NONE;
     }
-    blocks = parsing.blocks;
-    parsing.part.stop = stop;
-    parsing.part.end = parsing.position;
-    return parsing.part;
-}
+
+    // Ends a block, which may be the last one of the member.
+    __device__ gzip_stop end_block()
+    {
+        const bool is_last = position.is_last;
+        position = {position.bit, GZIP_AT_BLOCK, 0, 0, 0};
+        if (is_last)
+            return GZIP_STOP_ENDED;
+        part.next = gzip_find_candidate(batch.gzip, position.bit);
+        return part.next < gzip_candidate_count(batch.gzip) ? GZIP_STOP_FOUND : GZIP_STOP_NONE;
+    }
+
+    // Goes on with a stored block.
+    __device__ gzip_stop take_stored()
+    {
+        const unsigned size = min(position.left, (input.end - position.bit) / 8);
+        if (position.left == 0)
+            return end_block();
+        if (size == 0)
+            return GZIP_STOP_CUT;
+        gzip_unit unit = {};
+        unit.content = unit.literals = size;
+        unit.literals_at = DECODE_CARRY + position.bit / 8;
+        unit.is_stored = 1;
+        if (!add_unit(unit))
+            return GZIP_STOP_FULL;
+        position.bit += 8 * size;
+        position.left -= size;
+        return GZIP_STOP_NONE;
+    }
+
+    // Goes on with the codes of a block, by a window.
+    __device__ gzip_stop take_codes()
+    {
+        gzip_lane own;
+        if (position.bit >= input.end)
+            return GZIP_STOP_CUT;
+        const gzip_window window = gzip_decode_window(parser, input, position.bit, region, own);
+        if (window.lanes == 0) {
+            region = GZIP_REGION_SMALL;
+            return GZIP_STOP_NONE;
+        }
+        if (window.stop == GZIP_LANE_BAD) // mostly of wrong candidates: they take no memory
+            return GZIP_STOP_BAD;
+        if (!add_window(window, own))
+            return GZIP_STOP_FULL;
+        position.bit = window.end;
+        return window.stop == GZIP_LANE_GOES_ON ? GZIP_STOP_NONE
+               : window.stop == GZIP_LANE_END   ? end_block()
+                                                : GZIP_STOP_CUT;
+    }
+
+    // Takes what a step has cost, in bytes, from the budget. False if that is spent. The smallest
+    // batches, which cannot be decoded again as smaller ones, have as much as they need; so have
+    // parts of the chain, which are few.
+    __device__ bool spend(unsigned bytes)
+    {
+        if (number >= gzip_candidate_count(batch.gzip))
+            return true;
+        const unsigned size = batch.in_size - DECODE_CARRY;
+        const unsigned spent = gzip_count_up(&batch.gzip.counters->work, GZIP_STEP_WORK + bytes);
+        return spent <= GZIP_WORK * size || size <= 2 * GZIP_MARGIN;
+    }
+
+    // Parses blocks until something stops that.
+    __device__ void parse()
+    {
+        gzip_stop stop = GZIP_STOP_NONE;
+        if (position.inside == GZIP_IN_CODES) { // the header was read before, so it can be read
+            const gzip_carry &carry = *gzip_carry_of(&batch);
+            const bool is_carried = position.header == GZIP_CARRIED;
+            const gzip_input from = {is_carried ? carry.header : input.words,
+                                     is_carried ? 8 * GZIP_HEADER_MAX : input.end};
+            unsigned end;
+            (void)load_codes(from, is_carried ? carry.shift : position.header, &end);
+        }
+        while (stop == GZIP_STOP_NONE) {
+            const gzip_position before = position;
+            unsigned bits = 0;
+            if (before.inside == GZIP_AT_BLOCK)
+                stop = begin_block();
+            else if (before.inside == GZIP_IN_STORED)
+                stop = take_stored();
+            else {
+                stop = take_codes();
+                bits = position.bit - before.bit;
+            }
+            if (!spend(bits / 8) && stop == GZIP_STOP_NONE)
+                stop = GZIP_STOP_MANY;
+        }
+        part.stop = stop;
+        part.end = position;
+    }
+};
+
+// --- the stage ---
 
 constexpr unsigned GZIP_PARSE_THREADS = 32;
 
@@ -596,10 +574,10 @@ static __global__ void __launch_bounds__(GZIP_PARSE_THREADS) gzip_parse(decode_b
     const unsigned count = gzip_candidate_count(gzip);
     for (unsigned i; (i = gzip_count_up(&gzip.counters->next, 1)) < count;) {
         const gzip_position begin = {gzip.candidates[i], GZIP_AT_BLOCK, 0, 0, 0};
-        unsigned blocks = 0;
-        const gzip_part part = gzip_parse_part(parser, batch, i, begin, blocks);
+        gzip_parsing parsing = {parser, batch, gzip_input_of(batch), i, begin, 0};
+        parsing.parse();
         if (threadIdx.x == 0)
-            gzip.parts[i] = part;
+            gzip.parts[i] = parsing.part;
     }
 }
 

@@ -8,60 +8,34 @@ extern "C" {
 #include "gpu/decode/batch.h"
 }
 
-// One of the three: the upper two bits are `which`, the others the value, of struct
-// zstd_repeat_offsets.
-constexpr unsigned offsets_which_shift = 30;
-constexpr unsigned offsets_value_mask = (1u << offsets_which_shift) - 1;
-
-struct offsets_map {
-    unsigned position[3];
-};
-
-static __device__ inline offsets_map offsets_map_of(const zstd_repeat_offsets &offsets)
-{
-    offsets_map map;
-    for (unsigned i = 0; i < 3; i++)
-        map.position[i] = (offsets.which[i] & 3) << offsets_which_shift |
-                          min(offsets.value[i], ZSTD_WINDOW_MAX + 1);
-    return map;
-}
-
-static __device__ inline zstd_repeat_offsets offsets_of_map(const offsets_map &map)
-{
-    zstd_repeat_offsets offsets;
-    for (unsigned i = 0; i < 3; i++) {
-        offsets.which[i] = map.position[i] >> offsets_which_shift;
-        offsets.value[i] = map.position[i] & offsets_value_mask;
-    }
-    return offsets;
-}
+constexpr unsigned offsets_value_mask = (1u << ZSTD_WHICH_SHIFT) - 1;
 
 // Returns a position that is `value`, whatever was before.
 static __device__ inline unsigned offsets_constant(unsigned value)
 {
-    return ZSTD_CONSTANT << offsets_which_shift | value;
+    return ZSTD_CONSTANT << ZSTD_WHICH_SHIFT | min(value, ZSTD_WINDOW_MAX + 1);
 }
 
 // These return the map that changes nothing, and the one to the three offsets that a frame begins
 // with, whatever was before.
-static __device__ inline offsets_map offsets_map_same()
+static __device__ inline zstd_offsets_map offsets_map_same()
 {
-    return {{0, 1u << offsets_which_shift, 2u << offsets_which_shift}};
+    return {{0, 1u << ZSTD_WHICH_SHIFT, 2u << ZSTD_WHICH_SHIFT}};
 }
 
-static __device__ inline offsets_map offsets_map_begin()
+static __device__ inline zstd_offsets_map offsets_map_begin()
 {
     return {{offsets_constant(1), offsets_constant(4), offsets_constant(8)}};
 }
 
 // Returns the map of a sequence whose offset has this value (RFC 8878, section 3.1.1.5).
-static __device__ __forceinline__ offsets_map offsets_map_of_sequence(unsigned value,
-                                                                      bool no_literals)
+static __device__ __forceinline__ zstd_offsets_map offsets_map_of_sequence(unsigned value,
+                                                                           bool no_literals)
 {
-    const offsets_map same = offsets_map_same();
+    const zstd_offsets_map same = offsets_map_same();
     const unsigned repeat = value - 1 + no_literals;
-    const unsigned own = offsets_constant(min(value - 3, ZSTD_WINDOW_MAX + 1));
-    offsets_map map;
+    const unsigned own = offsets_constant(value - 3);
+    zstd_offsets_map map;
     map.position[0] = value > 3     ? own
                       : repeat == 0 ? same.position[0]
                       : repeat == 1 ? same.position[1]
@@ -73,9 +47,9 @@ static __device__ __forceinline__ offsets_map offsets_map_of_sequence(unsigned v
 }
 
 // Returns the newest offset as in decode_sequence; 0 if it is too large, or 0.
-static __device__ __forceinline__ unsigned offsets_map_newest(const offsets_map &map)
+static __device__ __forceinline__ unsigned offsets_map_newest(const zstd_offsets_map &map)
 {
-    const unsigned which = map.position[0] >> offsets_which_shift;
+    const unsigned which = map.position[0] >> ZSTD_WHICH_SHIFT;
     const unsigned value = map.position[0] & offsets_value_mask;
     if (which != ZSTD_CONSTANT)
         return ZSTD_REPEAT_OFFSETS | which << ZSTD_REPEAT_OFFSETS_WHICH | value;
@@ -85,18 +59,18 @@ static __device__ __forceinline__ unsigned offsets_map_newest(const offsets_map 
 // Returns the map of `first` and then `second`. A constant offset is lowered to 0 at most, and the
 // sum that several blocks take off stops at more than any offset: a sequence refers to each offset
 // that comes about, so an offset of 0 and one beyond the window are refused there.
-static __device__ inline offsets_map offsets_map_then(const offsets_map &first,
-                                                      const offsets_map &second)
+static __device__ inline zstd_offsets_map offsets_map_then(const zstd_offsets_map &first,
+                                                           const zstd_offsets_map &second)
 {
-    offsets_map both;
+    zstd_offsets_map both;
     for (unsigned i = 0; i < 3; i++) {
-        const unsigned which = second.position[i] >> offsets_which_shift;
+        const unsigned which = second.position[i] >> ZSTD_WHICH_SHIFT;
         const unsigned less = second.position[i] & offsets_value_mask;
         const unsigned from = which == 0   ? first.position[0]
                               : which == 1 ? first.position[1]
                                            : first.position[2];
         const unsigned value = from & offsets_value_mask;
-        const bool is_constant = from >> offsets_which_shift == ZSTD_CONSTANT;
+        const bool is_constant = from >> ZSTD_WHICH_SHIFT == ZSTD_CONSTANT;
         const unsigned combined =
             is_constant ? value - min(value, less) : min(value + less, ZSTD_WINDOW_MAX + 1);
         both.position[i] =

@@ -288,7 +288,7 @@ static __device__ void length_bases_build(length_bases *bases, unsigned lane)
 // The lengths that a sequence stands for, and its effect on the three last offsets.
 struct sequence_parts {
     uint32_t literals, match;
-    offsets_map offsets;
+    zstd_offsets_map offsets;
 };
 
 static __device__ __forceinline__ sequence_parts sequence_of_step(const unsigned *words,
@@ -317,7 +317,7 @@ static __device__ __forceinline__ sequence_parts sequence_of_step(const unsigned
 // The sum of the sequences up to a lane's.
 struct sequences_sum {
     uint32_t content, literals;
-    offsets_map offsets;
+    zstd_offsets_map offsets;
 };
 
 static __device__ __forceinline__ sequences_sum sequences_then(const sequences_sum &a,
@@ -385,7 +385,7 @@ static __global__ void __launch_bounds__(sequences_threads) zstd_sequences(decod
     if (!good || content > block.room)
         outcome->refusal = DECODE_BAD;
     outcome->content = content;
-    outcome->after = offsets_of_map(sum.offsets);
+    outcome->after = sum.offsets;
 }
 
 #endif
