@@ -8,8 +8,8 @@
  *
  * Bytes are numbered from the beginning of `in`, content from the first byte to which the batch
  * decodes; both stay below 2^31. Everything is little-endian, as the format is. */
-#ifndef GPUHISTO_ZSTD_BATCH_H
-#define GPUHISTO_ZSTD_BATCH_H
+#ifndef GPUHISTO_GPU_DECODE_BATCH_H
+#define GPUHISTO_GPU_DECODE_BATCH_H
 
 #include "gpu/decode/gzip/gzip.h"
 
@@ -245,8 +245,9 @@ static inline uint32_t decode_sequences_at(uint32_t room_at, uint32_t index)
     return room_at / DECODE_MATCH_MIN + 2 * index;
 }
 
-/* These return how many blocks, and frames, a batch has, and what it takes over from the one before:
- * in all formats, and of gzip beside that. Those that stages count can be read on the device only. */
+/* These return how many blocks, and frames, a batch has, and what it takes over from the one
+ * before: in all formats, and of gzip beside that. Those that stages count can be read on the
+ * device only. */
 static DECODE_ON_BOTH inline uint32_t decode_block_count(const struct decode_batch *batch)
 {
     return batch->counts ? batch->counts->blocks : batch->blocks;

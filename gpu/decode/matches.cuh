@@ -207,8 +207,7 @@ static __global__ void __launch_bounds__(Threads, DECODE_LINK_RESIDENT / Threads
     __shared__ unsigned next;
     constexpr unsigned tiles = decode_link_tiles(Tile);
     const unsigned index = blockIdx.x / tiles, begin = blockIdx.x % tiles * Tile;
-    // Another CUDA block may lower it: all threads go by the value that one of them has seen.
-    if (__syncthreads_or(load_relaxed(&batch.verdict->refused) != DECODE_NONE))
+    if (tile_is_refused(batch))
         return;
     if (begin >= batch.outcome[index].content)
         return;
@@ -217,22 +216,12 @@ static __global__ void __launch_bounds__(Threads, DECODE_LINK_RESIDENT / Threads
         tile.first = warp_search(tile.sequence_count + 1, [=, all = tile.sequences](unsigned i) {
             return sequence_begin(all[i]) <= begin;
         });
-    if (tile_prepare<Tile>(tile)) {
-        if (threadIdx.x == 0)
-            tile_refuse(batch, index);
+    if (tile_prepare<Tile>(batch, index, tile))
         return;
-    }
-    const unsigned size = tile.end - begin, at = tile.content_at + begin;
-    for (unsigned first = threadIdx.x; first - threadIdx.x < size; first += Each * Threads) {
-        unsigned links[Each];
-        tile_fill<Each, DECODE_LINK_TOGETHER>(tile, first, batch.out, 0, links);
-        tile_jump(tile, first, links);
-        UNROLL for (unsigned k = 0; k < Each; k++)
-        {
-            if (first + k * Threads < size)
-                batch.links[at + first + k * Threads] = links[k];
-        }
-    }
+    tile_put<Threads, Each>(
+        tile, batch.links, [&](const decode_tile &, unsigned first, unsigned(&links)[Each]) {
+            tile_fill<Each, DECODE_LINK_TOGETHER>(tile, first, batch.out, 0, links);
+        });
 }
 
 // --- follow ---
@@ -260,38 +249,33 @@ static inline unsigned follow_grid(const struct decode_batch *batch, unsigned re
     return decode_copies_frames(batch) ? 0 : grid_of_resident(max, resident - resident / 4);
 }
 
-// Follows the links of the bytes at, at + 32, and so on, before `end`.
-static __device__ inline void follow_some(const decode_batch &batch, unsigned at, unsigned end)
-{
-    unsigned links[DECODE_FOLLOW_EACH], left = 0; // bit i: byte i is still a link
-    UNROLL for (unsigned i = 0; i < DECODE_FOLLOW_EACH; i++)
-    {
-        links[i] = at + 32 * i < end ? load_relaxed(batch.links + at + 32 * i) : DECODE_VALUE;
-        left |= (links[i] & DECODE_VALUE ? 0u : 1u) << i;
-    }
-    while (left) {
-        UNROLL for (unsigned i = 0; i < DECODE_FOLLOW_EACH; i++) if (left >> i & 1) links[i] =
-            load_relaxed(batch.links + links[i]);
-        UNROLL for (unsigned i = 0; i < DECODE_FOLLOW_EACH; i++) if (left >> i & 1)
-        {
-            store_relaxed(batch.links + at + 32 * i, links[i]);
-            left &= ~((links[i] & DECODE_VALUE ? 1u : 0u) << i);
-        }
-    }
-    UNROLL for (unsigned i = 0; i < DECODE_FOLLOW_EACH; i++) if (at + 32 * i < end)
-        batch.out[at + 32 * i] = static_cast<unsigned char>(links[i]);
-}
-
 static __global__ void __launch_bounds__(DECODE_FOLLOW_THREADS) decode_follow(decode_batch batch)
 {
     if (batch.verdict->refused != DECODE_NONE)
         return;
-    const unsigned content = batch.verdict->content;
+    const unsigned end = batch.verdict->content;
     const unsigned warp = (blockIdx.x * DECODE_FOLLOW_THREADS + threadIdx.x) / 32;
     const unsigned stride = gridDim.x * DECODE_FOLLOW_THREADS * DECODE_FOLLOW_EACH;
     unsigned at = warp * 32 * DECODE_FOLLOW_EACH + threadIdx.x % 32;
-    for (; at < content; at += stride) // content is below 2^31, and so is stride
-        follow_some(batch, at, content);
+    for (; at < end; at += stride) {                  // content is below 2^31, and so is stride
+        unsigned links[DECODE_FOLLOW_EACH], left = 0; // bit i: byte i is still a link
+        UNROLL for (unsigned i = 0; i < DECODE_FOLLOW_EACH; i++)
+        {
+            links[i] = at + 32 * i < end ? load_relaxed(batch.links + at + 32 * i) : DECODE_VALUE;
+            left |= (links[i] & DECODE_VALUE ? 0u : 1u) << i;
+        }
+        while (left) {
+            UNROLL for (unsigned i = 0; i < DECODE_FOLLOW_EACH; i++) if (left >> i & 1) links[i] =
+                load_relaxed(batch.links + links[i]);
+            UNROLL for (unsigned i = 0; i < DECODE_FOLLOW_EACH; i++) if (left >> i & 1)
+            {
+                store_relaxed(batch.links + at + 32 * i, links[i]);
+                left &= ~((links[i] & DECODE_VALUE ? 1u : 0u) << i);
+            }
+        }
+        UNROLL for (unsigned i = 0; i < DECODE_FOLLOW_EACH; i++) if (at + 32 * i < end)
+            batch.out[at + 32 * i] = static_cast<unsigned char>(links[i]);
+    }
 }
 
 // --- copy ---
@@ -319,8 +303,7 @@ static __global__ void __launch_bounds__(Threads, 1024 / Threads) decode_copy(de
     __shared__ unsigned next;
     const decode_frame &frame = batch.frame[blockIdx.x];
     for (unsigned index = frame.first; index < frame.first + frame.blocks; index++) {
-        // Another CUDA block may lower it: all threads go by the value that one of them has seen.
-        if (__syncthreads_or(load_relaxed(&batch.verdict->refused) != DECODE_NONE))
+        if (tile_is_refused(batch))
             return;
         const auto fill = [&](const decode_tile &tile, unsigned first, unsigned(&links)[Each]) {
             tile_fill<Each, DECODE_COPY_TOGETHER>(

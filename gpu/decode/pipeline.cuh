@@ -9,12 +9,11 @@
 //     batch 1      | find, parse | chain         | matches  |
 //     batch 2         | find, parse | chain                 | matches  |
 //
-// Chained stages wait for those of the batch before: zstd's tables may be repeated, and are looked
-// for first; gzip's blocks begin where others end. Matches of a batch that stands alone (batch.h)
-// belong to its own stream as well: each of its frames is copied by one CUDA block, which takes its
-// time, and the frames of one batch do not fill the device.
-#ifndef GPUHISTO_DECODE_PIPELINE_CUH
-#define GPUHISTO_DECODE_PIPELINE_CUH
+// Chained stages wait for those of the batch before: zstd's tables may be repeated, and gzip's
+// blocks begin where others end. Matches of a batch that stands alone belong to its own stream as
+// well: one CUDA block a frame takes its time, and the frames of one batch do not fill the device.
+#ifndef GPUHISTO_GPU_DECODE_PIPELINE_CUH
+#define GPUHISTO_GPU_DECODE_PIPELINE_CUH
 
 #include "stages.h"
 
@@ -94,9 +93,8 @@ struct decode_pipeline {
     cudaStream_t matches;     // of the last stages
 };
 
-// Launches all stages of the batch of lanes[index]. The lane's stream first waits for the work that
-// the batch needs. Chained stages wait for those of the batch before, and until the memory of the
-// next batch, to which they write, is no longer in use.
+// Launches all stages of the batch of lanes[index]. Chained ones wait for those of the batch
+// before, and until the memory of the next batch, to which they write, is no longer in use.
 static inline cudaError_t decode_launch(const decode_pipeline &pipeline, const decode_batch &batch,
                                         unsigned index)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 // The stages that decompress a batch, in their order, and how each is launched.
-#ifndef GPUHISTO_DECODE_STAGES_H
-#define GPUHISTO_DECODE_STAGES_H
+#ifndef GPUHISTO_GPU_DECODE_STAGES_H
+#define GPUHISTO_GPU_DECODE_STAGES_H
 
 extern "C" {
 #include "batch.h"

@@ -6,14 +6,13 @@
 // it is of, so that the lanes of a warp have a byte each, however short the sequences are. A byte
 // of a match links to the byte that it is a copy of; where the match overlaps itself, to the one
 // before its own beginning, modulo the offset. Links that end in the same tile are then replaced by
-// those found there (pointer jumping), until each is a value or leads to before the tile.
-//
-// That goes strip by strip: each thread has so many bytes of a strip, whose links are in its
+// those found there (pointer jumping: Wyllie, 1979), until each is a value or leads to before the
+// tile. That goes strip by strip: each thread has so many bytes of a strip, whose links are in its
 // registers, and in shared memory for others to see. Links to strips that are done take one step,
 // so only chains within a strip take several rounds, in which all threads read before any writes.
 //
 // Shared memory: four bytes for each byte of the tile, one for every four, and eight for each
-// sequence. Where it comes from: list ranking by pointer jumping (Wyllie, 1979).
+// sequence.
 #ifndef GPUHISTO_GPU_DECODE_TILE_CUH
 #define GPUHISTO_GPU_DECODE_TILE_CUH
 
@@ -52,6 +51,13 @@ static __device__ __forceinline__ bool tile_has(unsigned link, unsigned base)
 using decode_piece = unsigned long long;
 
 constexpr unsigned PIECE_LITERALS = (1u << 18) - 1;
+
+// True if a block of the batch is refused. Another CUDA block may refuse one at any time, so all
+// threads go by the value that one of them has seen.
+static __device__ inline bool tile_is_refused(const decode_batch &batch)
+{
+    return __syncthreads_or(load_relaxed(&batch.verdict->refused) != DECODE_NONE);
+}
 
 // A tile: the facts that all its bytes have in common.
 struct decode_tile {
@@ -144,15 +150,22 @@ template <unsigned Words> static __device__ inline void tile_rank(const decode_t
     UNROLL for (unsigned i = 0; i < each; i++) tile.ranks[lane * each + i] = first + before[i];
 }
 
-// Makes the tile's pieces, and the bitmap that says where they are. Says to all threads whether an
-// offset is refused.
-template <unsigned Tile> static __device__ inline bool tile_prepare(const decode_tile &tile)
+// Makes the tile's pieces, and the bitmap that says where they are. If an offset is bad, it refuses
+// the block, which has this index, and returns true to all threads.
+template <unsigned Tile>
+static __device__ inline bool tile_prepare(const decode_batch &batch, unsigned index,
+                                           const decode_tile &tile)
 {
     for (unsigned i = threadIdx.x; i < Tile / 32; i += blockDim.x)
         tile.marks[i] = 0;
     __syncthreads();
-    if (__syncthreads_or(tile_cut(tile)))
+    if (__syncthreads_or(tile_cut(tile))) {
+        if (threadIdx.x == 0) {
+            store_relaxed(&batch.outcome[index].refusal, DECODE_BAD);
+            atomicMin(&batch.verdict->refused, index);
+        }
         return true;
+    }
     if (threadIdx.x < 32)
         tile_rank<Tile / 32>(tile);
     __syncthreads();
@@ -265,6 +278,24 @@ static __device__ inline void tile_jump(const decode_tile &tile, unsigned first,
     }
 }
 
+// Writes the links of all bytes of a tile to `out`, content from out[0] on, strip by strip:
+// fill(tile, first, links) fills those of this thread's bytes, as tile_fill.
+template <unsigned Threads, unsigned Each, typename Out, typename Fill>
+static __device__ inline void tile_put(const decode_tile &tile, Out *out, Fill fill)
+{
+    const unsigned size = tile.end - tile.begin, at = tile.content_at + tile.begin;
+    for (unsigned first = threadIdx.x; first - threadIdx.x < size; first += Each * Threads) {
+        unsigned links[Each];
+        fill(tile, first, links);
+        tile_jump(tile, first, links);
+        UNROLL for (unsigned k = 0; k < Each; k++)
+        {
+            if (first + k * Threads < size)
+                out[at + first + k * Threads] = static_cast<Out>(links[k]);
+        }
+    }
+}
+
 // --- the tiles of a block ---
 
 // Returns the tile of Size bytes, or as many as there are, from `begin` on in the index-th block.
@@ -298,16 +329,9 @@ static __device__ inline decode_tile tile_of(const decode_batch &batch, unsigned
     return tile;
 }
 
-// By one thread: refuses a block that has a bad offset.
-static __device__ inline void tile_refuse(const decode_batch &batch, unsigned index)
-{
-    store_relaxed(&batch.outcome[index].refusal, DECODE_BAD);
-    atomicMin(&batch.verdict->refused, index);
-}
-
 // Goes through a block tile by tile, from its beginning on, and writes its values to out[0..). All
-// that its matches copy from before a tile is known by then: fill(first, links) fills the links of
-// a strip, as tile_fill. Refuses the block, and returns true to all threads, if an offset is bad.
+// that its matches copy from before a tile is known by then. Returns true to all threads if it is
+// refused.
 template <unsigned Size, unsigned Threads, unsigned Each, typename Out, typename Fill>
 static __device__ inline bool tile_copy_block(const decode_batch &batch, unsigned index,
                                               decode_piece *shared, unsigned *next, Out *out,
@@ -317,23 +341,10 @@ static __device__ inline bool tile_copy_block(const decode_batch &batch, unsigne
     const unsigned content = batch.outcome[index].content;
     decode_tile tile = tile_of<Size>(batch, index, 0, shared, next);
     while (tile.begin < content) {
-        if (tile_prepare<Size>(tile)) {
-            if (threadIdx.x == 0)
-                tile_refuse(batch, index);
+        if (tile_prepare<Size>(batch, index, tile))
             return true;
-        }
-        const unsigned at = tile.content_at + tile.begin, first_after = *tile.next;
-        const unsigned size = tile.end - tile.begin;
-        for (unsigned first = threadIdx.x; first - threadIdx.x < size; first += Each * Threads) {
-            unsigned links[Each];
-            fill(tile, first, links);
-            tile_jump(tile, first, links);
-            UNROLL for (unsigned k = 0; k < Each; k++)
-            {
-                if (first + k * Threads < size)
-                    out[at + first + k * Threads] = static_cast<Out>(links[k]);
-            }
-        }
+        const unsigned first_after = *tile.next;
+        tile_put<Threads, Each>(tile, out, fill);
         tile.first = first_after;
         tile.begin = tile.end;
         tile.end = min(tile.begin + Size, content);

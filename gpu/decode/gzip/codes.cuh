@@ -10,8 +10,8 @@
 // shorter end. So the bits of a code, the first one highest, say how long it is by comparisons, and
 // which symbol it is by a subtraction. The table that most codes are looked up in is made that way,
 // each entry by itself, and longer codes are decoded that way.
-#ifndef GPUHISTO_GZIP_CODES_CUH
-#define GPUHISTO_GZIP_CODES_CUH
+#ifndef GPUHISTO_GPU_DECODE_GZIP_CODES_CUH
+#define GPUHISTO_GPU_DECODE_GZIP_CODES_CUH
 
 #include "gpu/decode/warp.cuh"
 

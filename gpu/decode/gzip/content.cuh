@@ -93,8 +93,7 @@ static __global__ void __launch_bounds__(GZIP_COPY_THREADS, 1024 / GZIP_COPY_THR
     DYNAMIC_SHARED(decode_piece, shared);
     __shared__ unsigned next;
     uint16_t *const symbols = batch.gzip.symbols;
-    // Another CUDA block may lower it: all threads go by the value that one of them has seen.
-    if (__syncthreads_or(load_relaxed(&batch.verdict->refused) != DECODE_NONE))
+    if (tile_is_refused(batch))
         return;
     const unsigned count = gzip_segment_count(batch);
     if (blockIdx.x >= count)

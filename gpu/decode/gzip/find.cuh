@@ -1,23 +1,21 @@
 // SPDX-License-Identifier: MIT
-// The stage find of gzip: finds the bits of a batch with which a dynamic block may begin, if all of
-// its header is there, and right. Those of blocks that are not the last of a member are the same
-// that deflate_find finds (src/parallel/deflate.c).
+// The first stages of gzip: find lists the bits of a batch with which a dynamic block may begin, if
+// all of its header is there, and right, and sort sorts them. Those of blocks that are not the last
+// of a member are the same that deflate_find finds (src/parallel/deflate.c).
 //
-// Takes in[DECODE_CARRY..in_size); gives candidates in ascending order, and their number in the
-// counters, which begin zeroed. If there are too many for the memory, any of them are left out.
+// find takes in[DECODE_CARRY..in_size); gives candidates, and their number in the counters, which
+// begin zeroed. If there are too many for the memory, any of them are left out.
 //
-// gzip_find: a CUDA block has a piece. Each thread rules out most beginnings of a word together,
-// one bit of a mask for each: by the type, by the counts of codes, and by what the precode fills
-// modulo 4. One in 18 is left; a table gives how much its precode fills, four lengths at a time.
-// Two in a thousand pass and are queued, and threads then take beginnings from the queue and read
-// the lengths of codes until one of the codes has more than its space. If there is no room in the
-// queue, threads go on once it is empty.
+// A CUDA block has a piece. Each thread rules out most beginnings of a word together, one bit of a
+// mask for each: by the type, by the counts of codes, and by what the precode fills modulo 4. One
+// in 18 is left; a table gives how much its precode fills, four lengths at a time. Two in a
+// thousand pass and are queued, and threads then take beginnings from the queue, so that no lane
+// reads lengths of codes while 31 have nothing to do. If there is no room in the queue, threads go
+// on once it is empty.
 //
-// gzip_sort: one CUDA block sorts the candidates in shared memory (bitonic: Batcher, 1968).
-//
-// Shared memory: 13 KiB for gzip_find, 32 KiB for gzip_sort.
-#ifndef GPUHISTO_GPU_GZIP_FIND_CUH
-#define GPUHISTO_GPU_GZIP_FIND_CUH
+// Shared memory: 13 KiB for find, 32 KiB for sort.
+#ifndef GPUHISTO_GPU_DECODE_GZIP_FIND_CUH
+#define GPUHISTO_GPU_DECODE_GZIP_FIND_CUH
 
 #include "gpu/decode/gzip/codes.cuh"
 #include "gpu/decode/stages.h"
@@ -32,23 +30,7 @@ constexpr unsigned find_header = 17; // bits before the precode: type, and count
 constexpr unsigned find_space = 1u << GZIP_CODE_MAX; // what the codes of a complete code fill
 constexpr unsigned long long find_each_byte = 0x0101010101010101;
 
-// A canonical code of up to 7 bits that is complete. Byte l of the words says of the codes of up to
-// l bits how much they fill of 128, and how many they are.
-struct find_precode {
-    unsigned long long filled, ranks;
-    unsigned char *symbols; // in the order of their codes
-};
-
-// One of the two codes of a block, as far as it is known.
-struct find_code {
-    unsigned filled; // of find_space
-    unsigned codes;
-};
-
-static inline unsigned gzip_find_grid(const struct decode_batch *batch, unsigned)
-{
-    return (batch->in_size - DECODE_CARRY) / (4 * GZIP_FIND_PIECE) + 1;
-}
+// --- most beginnings of a word together ---
 
 // Returns a bit for each beginning in `low`: 1 if the block is dynamic, and neither count of codes
 // is 30 or 31. `high` is the word after it.
@@ -103,17 +85,6 @@ static __device__ inline unsigned find_fills_fours(const unsigned (&word)[4])
     return ~(ones | twos);
 }
 
-// Makes the table of the part of 128 that four lengths of a precode fill; 255 stands for more, too.
-static __device__ inline void find_make_table(unsigned char *table)
-{
-    for (unsigned i = threadIdx.x; i < 1u << 12; i += blockDim.x) {
-        unsigned sum = 0;
-        for (unsigned shift = 0; shift < 12; shift += 3)
-            sum += 128u >> (i >> shift & 7) & 127;
-        table[i] = static_cast<unsigned char>(min(sum, 255u));
-    }
-}
-
 // True if the precode of a block is complete; the number of its lengths begins with this bit of
 // word[0].
 static __device__ inline bool find_has_precode(const unsigned char *table,
@@ -128,6 +99,8 @@ static __device__ inline bool find_has_precode(const unsigned char *table,
     UNROLL for (unsigned i = 0; i < 5; i++) sum += table[lengths >> 12 * i & 4095];
     return sum == 128;
 }
+
+// --- the lengths of codes, by a thread ---
 
 // The bits of the input, from any bit on. At most 12 bytes after its end are read.
 struct find_bits {
@@ -157,58 +130,71 @@ struct find_bits {
     }
 };
 
-// Makes the code of lengths that are in the order of the stream; those that are not there are 0.
-static __device__ inline find_precode find_make_precode(unsigned long long lengths,
-                                                        unsigned char *symbols)
-{
-    // The place in the stream of each symbol's length.
-    constexpr unsigned positions[GZIP_PRECODES] = {3, 17, 15, 13, 11, 9,  7, 5, 4, 6,
-                                                   8, 10, 12, 14, 16, 18, 0, 1, 2};
-    unsigned long long counts = 0, filled = 0; // byte l: of codes of l bits
-    UNROLL for (unsigned i = 0; i < GZIP_PRECODES; i++)
+// A canonical code of up to 7 bits that is complete. Byte l of the words says of the codes of up to
+// l bits how much they fill of 128, and how many they are.
+struct find_precode {
+    unsigned long long filled, ranks;
+    unsigned char *symbols; // in the order of their codes
+
+    // Makes the code of lengths that are in the order of the stream; those that are not there are
+    // 0. `memory` has room for the symbols.
+    __device__ __forceinline__ find_precode(unsigned long long lengths, unsigned char *memory)
+        : symbols(memory)
     {
-        const unsigned length = lengths >> 3 * i & 7;
-        counts += 1ull << 8 * length;
-        filled += 128ull << 7 * length & ~255ull; // 128 >> length in its byte
+        // The place in the stream of each symbol's length.
+        constexpr unsigned positions[GZIP_PRECODES] = {3, 17, 15, 13, 11, 9,  7, 5, 4, 6,
+                                                       8, 10, 12, 14, 16, 18, 0, 1, 2};
+        unsigned long long counts = 0, parts = 0; // byte l: of codes of l bits
+        UNROLL for (unsigned i = 0; i < GZIP_PRECODES; i++)
+        {
+            const unsigned length = lengths >> 3 * i & 7;
+            counts += 1ull << 8 * length;
+            parts += 128ull << 7 * length & ~255ull; // 128 >> length in its byte
+        }
+        filled = parts * find_each_byte;
+        ranks = (counts & ~255ull) * find_each_byte;
+        unsigned long long next = ranks << 8; // byte l: the rank of the next code of l bits
+        UNROLL for (unsigned symbol = 0; symbol < GZIP_PRECODES; symbol++)
+        {
+            const unsigned length = lengths >> 3 * positions[symbol] & 7;
+            if (length > 0)
+                symbols[next >> 8 * length & 255] = static_cast<unsigned char>(symbol);
+            next += 1ull << 8 * length;
+        }
     }
-    counts &= ~255ull;
-    const find_precode precode = {filled * find_each_byte, counts * find_each_byte, symbols};
-    unsigned long long next = precode.ranks << 8; // byte l: the rank of the next code of l bits
-    UNROLL for (unsigned symbol = 0; symbol < GZIP_PRECODES; symbol++)
+
+    // Takes a symbol.
+    __device__ __forceinline__ unsigned take(find_bits &bits) const
     {
-        const unsigned length = lengths >> 3 * positions[symbol] & 7;
-        if (length > 0)
-            symbols[next >> 8 * length & 255] = static_cast<unsigned char>(symbol);
-        next += 1ull << 8 * length;
+        const unsigned code = __brev(static_cast<unsigned>(bits.word)) >> 25;
+        // A byte's highest bit says whether the code is beyond all codes of so few bits. That of
+        // byte 0 is set.
+        const unsigned long long beyond =
+            ((code * find_each_byte | 128 * find_each_byte) - filled) & 128 * find_each_byte;
+        const unsigned length = static_cast<unsigned>(__popcll(beyond)), shorter = 8 * (length - 1);
+        const unsigned rank = ranks >> shorter & 255, first = filled >> shorter & 255;
+        bits.skip(length);
+        return symbols[rank + ((code - first) >> (7 - length))];
     }
-    return precode;
-}
+};
 
-// Takes a symbol.
-static __device__ inline unsigned find_symbol(const find_precode &precode, find_bits &bits)
-{
-    const unsigned code = __brev(static_cast<unsigned>(bits.word)) >> 25;
-    // A byte's highest bit says whether the code is beyond all codes of so few bits. That of byte 0
-    // is set.
-    const unsigned long long beyond =
-        ((code * find_each_byte | 128 * find_each_byte) - precode.filled) & 128 * find_each_byte;
-    const unsigned length = static_cast<unsigned>(__popcll(beyond)), shorter = 8 * (length - 1);
-    const unsigned filled = precode.filled >> shorter & 255, rank = precode.ranks >> shorter & 255;
-    bits.skip(length);
-    return precode.symbols[rank + ((code - filled) >> (7 - length))];
-}
+// One of the two codes of a block, as far as it is known.
+struct find_code {
+    unsigned filled = 0; // of find_space
+    unsigned codes = 0;
 
-static __device__ inline void find_add(find_code &code, unsigned length, unsigned times)
-{
-    code.filled += times * (find_space >> length & (find_space - 1));
-    code.codes += length > 0 ? times : 0;
-}
+    __device__ __forceinline__ void add(unsigned length, unsigned times)
+    {
+        filled += times * (find_space >> length & (find_space - 1));
+        codes += length > 0 ? times : 0;
+    }
 
-// True if the code fills all of its space, or is one code of one bit.
-static __device__ inline bool find_is_complete(const find_code &code)
-{
-    return code.filled == find_space || (code.codes == 1 && code.filled == find_space / 2);
-}
+    // True if the code fills all of its space, or is one code of one bit.
+    __device__ __forceinline__ bool is_complete() const
+    {
+        return filled == find_space || (codes == 1 && filled == find_space / 2);
+    }
+};
 
 // Reads lengths of codes, `literals` and then `distances`, which begin with this bit. True if both
 // codes are complete and a block can end.
@@ -217,12 +203,12 @@ static __device__ inline bool find_reads_lengths(const gzip_input &input, unsign
                                                  unsigned distances)
 {
     find_bits bits(input, bit);
-    find_code literal = {0, 0}, distance = {0, 0};
+    find_code literal, distance;
     const unsigned total = literals + distances;
     unsigned length = 0, count = 0;
     while (count < total) {
         bits.fill();
-        const unsigned before = bits.count, symbol = find_symbol(precode, bits);
+        const unsigned before = bits.count, symbol = precode.take(bits);
         // The three symbols repeat the last length, zero a few times, and zero many times.
         const unsigned extra = symbol < 16 ? 0 : symbol == 16 ? 2 : symbol == 17 ? 3 : 7;
         const unsigned lowest = symbol < 16 ? 1 : symbol == 18 ? 11 : 3;
@@ -233,16 +219,16 @@ static __device__ inline bool find_reads_lengths(const gzip_input &input, unsign
         bits.skip(extra);
         bit += before - bits.count;
         const unsigned of_literals = min(times, literals - min(literals, count));
-        find_add(literal, length, of_literals);
-        find_add(distance, length, times - of_literals);
+        literal.add(length, of_literals);
+        distance.add(length, times - of_literals);
         if (length == 0 && GZIP_END_CODE - count < times)
             return false;
         count += times;
         if (bit > input.end || literal.filled > find_space || distance.filled > find_space)
             return false;
     }
-    return count == total && find_is_complete(literal) &&
-           (find_is_complete(distance) || distance.codes == 0);
+    return count == total && literal.is_complete() &&
+           (distance.is_complete() || distance.codes == 0);
 }
 
 // True if a dynamic block may begin with this bit; its precode is known to be complete. `symbols`
@@ -264,8 +250,10 @@ static __device__ inline bool find_has_codes(const gzip_input &input, unsigned b
     lengths &= (1ull << 3 * precodes) - 1;
     bit += find_header + 3 * precodes;
     return bit <= input.end &&
-           find_reads_lengths(input, bit, find_make_precode(lengths, symbols), literals, distances);
+           find_reads_lengths(input, bit, find_precode(lengths, symbols), literals, distances);
 }
+
+// --- find ---
 
 // The position of a thread in the words of a piece.
 struct find_position {
@@ -274,22 +262,18 @@ struct find_position {
     unsigned read[3]; // what comes 13 bits after them: lengths of precodes, and their numbers
 };
 
-static __device__ inline void find_read(const unsigned *words, find_position &position)
-{
-    unsigned word[4];
-    UNROLL for (unsigned i = 0; i < 4; i++) word[i] = words[position.word + i];
-    UNROLL for (unsigned i = 0; i < 3; i++) position.read[i] =
-        __funnelshift_r(word[i], word[i + 1], find_header - 4);
-    position.left = find_may_begin(word[0], word[1]) & find_fills_fours(word);
-}
-
 // Queues beginnings with a complete precode until none is left, or there is no room.
 static __device__ inline void find_queue(const gzip_input &input, const unsigned char *table,
                                          find_position &position, unsigned *queue, unsigned *queued)
 {
     for (; position.word < position.end; position.word += GZIP_FIND_THREADS) {
-        if (position.left == 0)
-            find_read(input.words, position);
+        if (position.left == 0) {
+            unsigned word[4];
+            UNROLL for (unsigned i = 0; i < 4; i++) word[i] = input.words[position.word + i];
+            UNROLL for (unsigned i = 0; i < 3; i++) position.read[i] =
+                __funnelshift_r(word[i], word[i + 1], find_header - 4);
+            position.left = find_may_begin(word[0], word[1]) & find_fills_fours(word);
+        }
         for (; position.left; position.left &= position.left - 1) {
             const unsigned i = static_cast<unsigned>(__ffs(static_cast<int>(position.left))) - 1;
             if (!find_has_precode(table, position.read, i))
@@ -302,6 +286,11 @@ static __device__ inline void find_queue(const gzip_input &input, const unsigned
     }
 }
 
+static inline unsigned gzip_find_grid(const struct decode_batch *batch, unsigned)
+{
+    return (batch->in_size - DECODE_CARRY) / (4 * GZIP_FIND_PIECE) + 1;
+}
+
 // Finds the candidates of a piece. Four CUDA blocks are to be there at a time.
 static __global__ void __launch_bounds__(GZIP_FIND_THREADS, 4) gzip_find(decode_batch batch)
 {
@@ -312,7 +301,13 @@ static __global__ void __launch_bounds__(GZIP_FIND_THREADS, 4) gzip_find(decode_
     const gzip_input input = gzip_input_of(batch);
     const unsigned words = (input.end + 31) / 32, first = blockIdx.x * GZIP_FIND_PIECE;
     find_position position = {first + threadIdx.x, min(words, first + GZIP_FIND_PIECE), 0, {}};
-    find_make_table(table);
+    // The part of 128 that four lengths of a precode fill; 255 stands for more, too.
+    for (unsigned i = threadIdx.x; i < 1u << 12; i += blockDim.x) {
+        unsigned sum = 0;
+        for (unsigned shift = 0; shift < 12; shift += 3)
+            sum += 128u >> (i >> shift & 7) & 127;
+        table[i] = static_cast<unsigned char>(min(sum, 255u));
+    }
     if (threadIdx.x == 0)
         queued = 0;
     __syncthreads();
@@ -333,6 +328,9 @@ static __global__ void __launch_bounds__(GZIP_FIND_THREADS, 4) gzip_find(decode_
     } while (__syncthreads_or(position.word < position.end));
 }
 
+// --- sort ---
+
+// Sorts the candidates, by one CUDA block in shared memory (bitonic: Batcher, 1968).
 static __global__ void __launch_bounds__(GZIP_SORT_THREADS) gzip_sort(decode_batch batch)
 {
     __shared__ unsigned bits[GZIP_CANDIDATES_MAX];

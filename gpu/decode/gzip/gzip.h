@@ -1,17 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A batch of gzip bytes on its way through the stages of its own (doc/decoding.md):
- *
- *     find     where dynamic blocks begin: candidates, at any bit
- *     parse    from each candidate on, blocks to units, up to where another one begins
- *     chain    from where the batch before has ended, which parts follow each other; members
- *     order    the units of these parts, as blocks in the order of the content
- *     place    where the content of each begins; segments
- *     copy     segments to symbols: bytes, and places in the 32 KiB before the segment
- *     windows  these 32 KiB of each segment
- *     resolve  symbols to bytes
- *     crc, verify
- *
- * Then it is like a batch of zstd's blocks, and the same stage keeps what the next one needs.
+/* A batch of gzip bytes, and what the stages of gzip (doc/decoding.md) leave for each other.
  *
  * The host knows neither blocks nor members, so a batch is any piece of the file, and they are cut
  * anywhere. The next batch goes on with what was cut: so each begins GZIP_MARGIN bytes before the
@@ -20,8 +8,8 @@
  *
  * Bits are numbered from the lowest one of the byte after the carry, in[DECODE_CARRY], and stay
  * below 2^31. */
-#ifndef GPUHISTO_GPU_GZIP_H
-#define GPUHISTO_GPU_GZIP_H
+#ifndef GPUHISTO_GPU_DECODE_GZIP_GZIP_H
+#define GPUHISTO_GPU_DECODE_GZIP_GZIP_H
 
 #include <stdint.h>
 
@@ -29,7 +17,7 @@
 #define GZIP_MARGIN 4096u       /* bytes */
 #define GZIP_HEADER_MAX 320u    /* bytes that have the header of a block, wherever it begins */
 
-/* The most places where blocks may begin: `find` sorts them in shared memory. */
+/* The most places where blocks may begin: `sort` has them in shared memory. */
 #define GZIP_CANDIDATES_MAX 8192u
 
 /* The budget of the parts of candidates: they may read so many times the bytes of the batch. A
@@ -141,7 +129,7 @@ struct gzip_carry {
 
 /* The memory of these stages on the device. */
 struct gzip_batch {
-    uint32_t *candidates;        /* [candidates_max]: bits, in order after `find` */
+    uint32_t *candidates;        /* [candidates_max]: bits, in order after `sort` */
     struct gzip_part *parts;     /* [parts_max]: more than there may be candidates */
     struct gzip_unit *units;     /* [units_max] */
     struct gzip_member *members; /* [frames_max] */

@@ -299,13 +299,6 @@ static __device__ inline gzip_window gzip_decode_window(gzip_parser &parser,
     return window;
 }
 
-// Returns the largest value of the lanes before this one, or 0.
-static __device__ __forceinline__ unsigned gzip_max_before(unsigned value)
-{
-    value = warp_before(value, 1);
-    return warp_max(threadIdx.x % 32 > 0 ? value : 0);
-}
-
 // Writes the sequences of a window, and one more that has the literals after them.
 static __device__ inline void gzip_write_window(const gzip_parser &parser,
                                                 const gzip_window &window, const gzip_lane &own,
@@ -317,16 +310,17 @@ static __device__ inline void gzip_write_window(const gzip_parser &parser,
     const unsigned literal_end = warp_sum(count.literals);
     const unsigned content_end = warp_sum(count.literals + count.copied);
     const bool has_match = count.sequences > 0;
-    // The place where the next sequence begins after this lane, as positions do not go back.
-    const unsigned begin = has_match ? content_end - count.after : 0;
-    const unsigned first = has_match ? literal_end - count.after : 0;
+    // The next sequence begins after the last match of the lanes before, as positions do not go
+    // back.
+    const auto max_before = [=](unsigned value) {
+        value = warp_before(has_match ? value : 0, 1);
+        return warp_max(lane > 0 ? value : 0);
+    };
     const unsigned literal_begin = literal_end - count.literals;
-    gzip_write write = {sequences + (sequence_end - count.sequences),
-                        literals + literal_begin,
-                        content_end - count.literals - count.copied,
-                        literal_begin,
-                        gzip_max_before(begin),
-                        gzip_max_before(first)};
+    gzip_write write = {
+        sequences + (sequence_end - count.sequences), literals + literal_begin,
+        content_end - count.literals - count.copied,  literal_begin,
+        max_before(content_end - count.after),        max_before(literal_end - count.after)};
     if (lane < window.lanes) {
         unsigned bit = own.begin;
         (void)gzip_decode(parser, bit, own.end, own.end, write);
