@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: MIT
 // The first stages of zstd: what the headers of blocks say, and where the tables are described that
-// a block repeats. They follow those of the batch before; all others can wait for nothing but them.
+// a block repeats. They wait for those of the batch before, from which they may need tables.
+// doc/decoding.md lists what libzstd accepts and the stages of zstd refuse.
 //
 // parse reads the headers of a block (RFC 8878, sections 3.1.1.3.1 and 3.1.1.3.2), a thread each.
 // It takes struct decode_block, and gives struct decode_heading, and an outcome with the refusal
 // alone: every later stage may rely on the bounds that it checks. Tables of sequences are described
 // one after the other, so a description is gone through to find its end. That of a Huffman table
 // says how long it is, and is read by `literals`.
-//
-// What libzstd 1.5.4 accepts and this refuses: reserved bits of the modes that are set, a
-// compressed block of less than 2 bytes (libzstd does too, if it sees the whole frame), and, as
-// libzstd does not hold a block to its window, blocks of more content than `room`. Not all versions
-// of libzstd take a count of 0 sequences in two bytes; this does not.
 //
 // repeats finds the tables that a block takes from one before it in its frame: the nearest that
 // defines such a table, or the carry, if the frame goes on from the batch before.

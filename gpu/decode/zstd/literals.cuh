@@ -7,11 +7,6 @@
 // Four lanes take a block and a warp eight, so that blocks of four streams keep all lanes busy, one
 // stream each. They first build the block's table from its description.
 //
-// What libzstd 1.5.4 accepts and this refuses: codes of 12 bits, which the format forbids; a table
-// of coded weights that knows weights above 11, even if there are none, some of which libzstd
-// takes, as far as its memory for building the table goes; streams that do not end with their last
-// bit, or have no mark, for which its fast loops do not look.
-//
 // Shared memory: a table of 4.4 KiB a block.
 #ifndef GPUHISTO_GPU_DECODE_ZSTD_LITERALS_CUH
 #define GPUHISTO_GPU_DECODE_ZSTD_LITERALS_CUH

@@ -14,10 +14,6 @@
 // alone, raw and RLE ones among them, get their outcome here too. A warp takes a block, and a lane
 // a sequence, 32 at a time. A sequence begins at the sum of the lengths before it, and its offset
 // may be one of the three last ones: both are one scan over the warp.
-//
-// What libzstd 1.5.4 accepts and these refuse: streams that do not end with their last bit, which
-// it takes if they are too short, or longer by what the states after the last sequence take; an
-// offset less 1 that is 0, which it takes for 1; and offsets above ZSTD_WINDOW_MAX.
 #ifndef GPUHISTO_GPU_DECODE_ZSTD_SEQUENCES_CUH
 #define GPUHISTO_GPU_DECODE_ZSTD_SEQUENCES_CUH
 
