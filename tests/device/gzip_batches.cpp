@@ -15,10 +15,10 @@ namespace
 
 constexpr unsigned grid = 3; // CUDA blocks that stay
 
-class decoder
+class batch_decoder
 {
   public:
-    explicit decoder(const gzip_cut &cut)
+    explicit batch_decoder(const gzip_cut &cut)
         : like_(cut), window_(std::max(GZIP_WINDOW, (cut.keep_min + 255) / 256 * 256)),
           next_in_(memory_of(DECODE_CARRY)), next_out_(memory_of(window_))
     {
@@ -137,5 +137,5 @@ class decoder
 
 gzip_decoded gzip_decode_all(const unsigned char *in, size_t len, const gzip_cut &cut)
 {
-    return decoder(cut).all(in, len);
+    return batch_decoder(cut).all(in, len);
 }

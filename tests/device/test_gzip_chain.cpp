@@ -4,6 +4,7 @@
 // out here. Files are also cut, changed and too large for the memory of a batch.
 #include "tests/device/emulation.h"
 
+#include "gpu/decode/stages.h"
 #include "gpu/decode/gzip/chain.cuh"
 #include "gpu/decode/gzip/crc.cuh"
 #include "gpu/decode/gzip/find.cuh"

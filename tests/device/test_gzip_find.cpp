@@ -3,6 +3,7 @@
 // zlib, in random bytes, and in headers that are made up, cut and changed.
 #include "tests/device/emulation.h"
 
+#include "gpu/decode/stages.h"
 #include "gpu/decode/gzip/find.cuh"
 
 extern "C" {
