@@ -181,7 +181,7 @@ run_as "$GPUHISTO" --device=gpu --chunk-size=64K -b late.zst
 cat long in | "$GPUHISTO" --device=cpu -b >table
 counts "the same, --device=gpu" table
 
-# --- several GPUs: as many as there are FILEs for, and fewer workers while these are fed ---
+# --- several GPUs, and fewer workers while these are fed ---
 
 data text 2000000 >in
 zstd -f 30000 -c <in >many.zst
@@ -210,7 +210,6 @@ files="many.zst many.zst"
 # shellcheck disable=SC2086
 several "$GPUHISTO" $ENGINE --timing
 same "two FILEs" table out
-refute "two FILEs: no third GPU" grep -q "gpu:2: " err
 
 # --- what is wrong with the data is found by the CPU ---
 
