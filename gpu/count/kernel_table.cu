@@ -22,22 +22,6 @@
 
 // --- the kernels of a strategy ---
 
-// Returns what `kernel_of` gives for the samples of the mode; null if these are of no such kind.
-template <class KernelOf>
-static counting_kernel by_samples(const struct histogram_spec *spec, const KernelOf &kernel_of)
-{
-    switch (spec->mode->id) {
-    case MODE_BYTES:
-        return kernel_of(byte_samples());
-    case MODE_LETTERS:
-        return kernel_of(letter_samples());
-    case MODE_VALUES:
-        return kernel_of(value_samples());
-    default:
-        return nullptr;
-    }
-}
-
 // Returns the kernel of `lanes` for values: equal bins have kernels of their own.
 static counting_kernel lanes_of(const row_map &map)
 {
@@ -100,42 +84,44 @@ static counting_kernel bitsliced_of(unsigned width, std::integer_sequence<unsign
 }
 
 struct kernels {
-    counting_kernel first, second;
+    counting_kernel first, second = nullptr;
 };
 
 // Returns the kernels of a strategy for a histogram: the first is null if it does not count it, and
 // the second if there is none.
 static struct kernels kernels_for(enum strategy_id strategy, const struct histogram_spec *spec)
 {
-    const auto each = [spec](const auto &kernel_of) { return by_samples(spec, kernel_of); };
+    const auto each = [spec](const auto &kernel_of) {
+        return spec->mode->id == MODE_BYTES     ? kernel_of(byte_samples())
+               : spec->mode->id == MODE_LETTERS ? kernel_of(letter_samples())
+               : spec->mode->id == MODE_VALUES  ? kernel_of(value_samples())
+                                                : nullptr;
+    };
     const row_map map = spec->mode->is_binned ? row_map_of(spec) : row_map();
     switch (strategy) {
     case STRATEGY_naive:
-        return {each([](auto of) -> counting_kernel { return naive<decltype(of)>; }), nullptr};
+        return {each([](auto of) -> counting_kernel { return naive<decltype(of)>; })};
     case STRATEGY_privatized:
-        return {each([](auto of) -> counting_kernel { return privatized<decltype(of)>; }), nullptr};
+        return {each([](auto of) -> counting_kernel { return privatized<decltype(of)>; })};
     case STRATEGY_shared:
-        return {each([](auto of) -> counting_kernel { return shared<decltype(of)>; }), nullptr};
+        return {each([](auto of) -> counting_kernel { return shared<decltype(of)>; })};
     case STRATEGY_contiguous:
-        return {each([](auto of) -> counting_kernel { return contiguous<decltype(of)>; }), nullptr};
+        return {each([](auto of) -> counting_kernel { return contiguous<decltype(of)>; })};
     case STRATEGY_interleaved:
-        return {each([](auto of) -> counting_kernel { return interleaved<decltype(of)>; }),
-                nullptr};
+        return {each([](auto of) -> counting_kernel { return interleaved<decltype(of)>; })};
     case STRATEGY_aggregated:
-        return {each([](auto of) -> counting_kernel { return aggregated<decltype(of)>; }), nullptr};
+        return {each([](auto of) -> counting_kernel { return aggregated<decltype(of)>; })};
     case STRATEGY_clusters:
-        return {each([](auto of) -> counting_kernel { return clusters<decltype(of)>; }), nullptr};
+        return {each([](auto of) -> counting_kernel { return clusters<decltype(of)>; })};
     case STRATEGY_vectorized:
-        return {each([](auto of) -> counting_kernel { return vectorized<decltype(of)>; }), nullptr};
+        return {each([](auto of) -> counting_kernel { return vectorized<decltype(of)>; })};
     case STRATEGY_lanes:
         return {spec->mode->id == MODE_VALUES    ? lanes_of(map)
                 : spec->mode->id == MODE_LETTERS ? lanes<letter_samples>
                 : spec->mode->id == MODE_BYTES   ? lanes<byte_samples>
-                                                 : nullptr,
-                nullptr};
+                                                 : nullptr};
     case STRATEGY_bitsliced:
-        return {bitsliced_of(spec->width, std::make_integer_sequence<unsigned, LETTERS>()),
-                nullptr};
+        return {bitsliced_of(spec->width, std::make_integer_sequence<unsigned, LETTERS>())};
     case STRATEGY_packed:
         return {
             by_many_bins(map, [](auto of) -> counting_kernel { return packed<of.size, of.way>; }),
@@ -147,18 +133,17 @@ static struct kernels kernels_for(enum strategy_id strategy, const struct histog
                     ? partition_count<false>
                     : partition_count<true>};
     case STRATEGY_matched:
-        return {matched<value_samples>, nullptr};
+        return {matched<value_samples>};
     case STRATEGY_numbers:
         return {numbers, numbers_rest};
     case STRATEGY_fields:
         return {fields, fields_rest};
     case STRATEGY_pairs:
-        return {spec->is_aligned ? pairs<true> : pairs<false>, nullptr};
+        return {spec->is_aligned ? pairs<true> : pairs<false>};
     case STRATEGY_characters:
-        return {spec->groups ? characters<character_group_rows> : characters<character_rows>,
-                nullptr};
+        return {spec->groups ? characters<character_group_rows> : characters<character_rows>};
     }
-    return {nullptr, nullptr};
+    return {nullptr};
 }
 
 // --- how they are launched ---

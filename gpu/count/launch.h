@@ -168,34 +168,26 @@ static inline bool launch_all(const struct launch *how, const struct launch_resi
 }
 
 #ifdef __CUDACC__
-// What cudaLaunchKernelExC is told: of clusters their size, in `attribute`.
-static inline cudaLaunchConfig_t launch_config(unsigned grid, unsigned block, unsigned cluster,
-                                               size_t shared, cudaStream_t stream,
-                                               cudaLaunchAttribute *attribute)
+// Enqueues a kernel; its blocks in clusters of so many, if that is not 0. With `clusters` it only
+// sets that to how many clusters the device holds at a time.
+static inline cudaError_t launch_kernel(counting_kernel kernel, unsigned grid, unsigned block,
+                                        unsigned cluster, size_t shared, struct count_args args,
+                                        cudaStream_t stream, int *clusters = nullptr)
 {
+    const void *const function = reinterpret_cast<const void *>(kernel);
+    void *params[] = {&args};
+    cudaLaunchAttribute attribute = {};
+    attribute.id = cudaLaunchAttributeClusterDimension;
+    attribute.val.clusterDim = {cluster, 1, 1};
     cudaLaunchConfig_t config = {};
     config.gridDim = dim3(grid);
     config.blockDim = dim3(block);
     config.dynamicSmemBytes = shared;
     config.stream = stream;
-    config.attrs = attribute;
+    config.attrs = &attribute;
     config.numAttrs = cluster ? 1 : 0;
-    attribute->id = cudaLaunchAttributeClusterDimension;
-    attribute->val.clusterDim.x = cluster;
-    attribute->val.clusterDim.y = attribute->val.clusterDim.z = 1;
-    return config;
-}
-
-// Enqueues a kernel, of blocks in clusters if `cluster` is not 0.
-static inline cudaError_t launch_kernel(counting_kernel kernel, unsigned grid, unsigned block,
-                                        unsigned cluster, size_t shared, struct count_args args,
-                                        cudaStream_t stream)
-{
-    cudaLaunchAttribute attribute;
-    const cudaLaunchConfig_t config =
-        launch_config(grid, block, cluster, shared, stream, &attribute);
-    void *params[] = {&args};
-    return cudaLaunchKernelExC(&config, reinterpret_cast<const void *>(kernel), params);
+    return clusters ? cudaOccupancyMaxActiveClusters(clusters, function, &config)
+                    : cudaLaunchKernelExC(&config, function, params);
 }
 
 // Sets *resident to how many blocks of a kernel the device holds at a time.
@@ -204,22 +196,16 @@ static inline cudaError_t launch_find_resident(counting_kernel kernel, unsigned 
                                                unsigned *resident)
 {
     const void *const function = reinterpret_cast<const void *>(kernel);
-    cudaLaunchAttribute attribute;
-    const cudaLaunchConfig_t config =
-        launch_config(cluster, block, cluster, shared, nullptr, &attribute);
     int fit = 0;
     cudaError_t code = cudaSuccess;
     if (cluster > cluster_portable_max)
         code = cudaFuncSetAttribute(function, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
-    if (code != cudaSuccess)
-        return code;
-    if (cluster)
-        code = cudaOccupancyMaxActiveClusters(&fit, function, &config);
-    else
-        code = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&fit, function,
-                                                             static_cast<int>(block), shared);
+    if (code == cudaSuccess)
+        code = cluster ? launch_kernel(kernel, cluster, block, cluster, shared, {}, nullptr, &fit)
+                       : cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+                             &fit, function, static_cast<int>(block), shared);
     *resident =
-        static_cast<unsigned>(fit) * (cluster ? cluster : static_cast<unsigned>(multiprocessors));
+        static_cast<unsigned>(fit * (cluster ? static_cast<int>(cluster) : multiprocessors));
     return code;
 }
 #endif

@@ -218,16 +218,10 @@ static void *whole_edges(const struct histogram_spec *spec, const struct row_map
     return numbers;
 }
 
-static void *double_edges(const struct histogram_spec *spec, size_t *size)
+static void *copy_of(const void *from, size_t size)
 {
-    double *edges = malloc(*size = (spec->binning.bins + 1) * sizeof *edges);
-    return edges ? memcpy(edges, spec->binning.edges, *size) : NULL;
-}
-
-static void *digits_scales(const struct histogram_spec *spec, size_t *size)
-{
-    struct digits_scale *scales = malloc(*size = DIGITS_EXPONENTS * sizeof *scales);
-    return scales ? memcpy(scales, spec->binning.digits.scales, *size) : NULL;
+    void *copy = malloc(size);
+    return copy ? memcpy(copy, from, size) : NULL;
 }
 
 void *row_table(const struct histogram_spec *spec, size_t *size)
@@ -240,9 +234,10 @@ void *row_table(const struct histogram_spec *spec, size_t *size)
     case ROWS_BY_WHOLE_EDGES:
         return whole_edges(spec, &map, size);
     case ROWS_BY_EDGES:
-        return double_edges(spec, size);
+        return copy_of(spec->binning.edges, *size = (spec->binning.bins + 1) * sizeof(double));
     case ROWS_OF_DIGITS:
-        return digits_scales(spec, size);
+        return copy_of(spec->binning.digits.scales,
+                       *size = DIGITS_EXPONENTS * sizeof(struct digits_scale));
     default:
         return NULL;
     }
