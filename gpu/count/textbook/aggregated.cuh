@@ -10,7 +10,7 @@
 // Hwu, Kirk and El Hajj, Programming Massively Parallel Processors, 4th edition, section 9.6.
 //
 // Samples says what is counted: Samples::count gives the number of samples, Samples::bin_at the bin
-// of one, or no_bin if it belongs to none.
+// of one, or no_bin if it belongs to none. args.counts is the histogram, of args.map.bins bins.
 #ifndef GPUHISTO_GPU_COUNT_TEXTBOOK_AGGREGATED_CUH
 #define GPUHISTO_GPU_COUNT_TEXTBOOK_AGGREGATED_CUH
 

@@ -15,7 +15,7 @@
 // compute capability 9.0: CUDA C++ Programming Guide, "Distributed Shared Memory".
 //
 // Samples says what is counted: Samples::count gives the number of samples, Samples::bin_at the bin
-// of one, or no_bin if it belongs to none.
+// of one, or no_bin if it belongs to none. args.counts is the histogram, of args.map.bins bins.
 #ifndef GPUHISTO_GPU_COUNT_TEXTBOOK_CLUSTERS_CUH
 #define GPUHISTO_GPU_COUNT_TEXTBOOK_CLUSTERS_CUH
 
