@@ -80,8 +80,7 @@ struct group_map group_map_of(const struct histogram_spec *spec);
  * memory. */
 void *group_table(const struct histogram_spec *spec, size_t *size);
 
-/* --- the field of a line that is the number: struct field (src/text/field.h) without pointers ---
- */
+/* --- the field of a line that is the number: struct field without pointers --- */
 
 /* The longest string of --after, in bytes; a longer one is left to the CPU. */
 #define LINE_FIELD_AFTER_MAX 128
