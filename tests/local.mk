@@ -312,7 +312,9 @@ emulated_tests = tests/device/test_decoder tests/device/test_emulation tests/dev
 	tests/device/test_zstd_files tests/device/test_zstd_stages
 if HAVE_ZLIB
 if HAVE_ISAL
-emulated_tests += tests/device/test_decoder_gzip
+emulated_tests += tests/device/test_decoder_gzip tests/device/test_gzip_files
+tests_device_test_gzip_files_SOURCES = tests/device/test_gzip_files.cpp $(gpu_files) $(gzip_members)
+tests_device_test_gzip_files_LDADD = $(emulated) -lz
 tests_device_test_decoder_gzip_SOURCES = tests/device/test_decoder.c tests/helpers/compressor_gzip.c $(gzip_members)
 nodist_EXTRA_tests_device_test_decoder_gzip_SOURCES = cxx.cpp
 tests_device_test_decoder_gzip_CPPFLAGS = $(AM_CPPFLAGS) -DCOMPRESSOR=compressor_gzip
