@@ -61,8 +61,7 @@ memory_tests = $(emulated_tests) $(unit_tests) \
 # Tests that start threads: what ThreadSanitizer has to see. Of the modes, of which each worker counts for itself in the
 # same way, it has a few; and of scripts on the emulated GPU, which takes long for thousands of small chunks.
 threaded_tests = \
-	tests/device/test_gpu_engine tests/device/test_gpu_group tests/device/test_growing \
-	tests/device/test_pool tests/device/test_gpu_files \
+	tests/device/test_gpu_engine tests/device/test_zstd_files \
 	tests/cli/gpus_emulated.sh \
 	tests/cli/by.sh tests/cli/by_tables.sh tests/cli/compressed.sh tests/cli/counts.sh tests/cli/each.sh tests/cli/each_blocks.sh tests/cli/gzip.sh tests/cli/interval.sh tests/cli/keys.sh \
 	tests/cli/first_fault.sh tests/cli/many_cores.sh tests/cli/many_cores_csv.sh tests/cli/many_cores_gzip.sh tests/cli/numbers.sh tests/cli/progress.sh \
@@ -94,7 +93,6 @@ tests_helpers_libhelpers_a_SOURCES = $(naive_number) $(naive_field) \
 	tests/helpers/bits.h \
 	tests/helpers/check_characters.c tests/helpers/check_characters.h \
 	tests/helpers/compressed.c tests/helpers/compressed.h \
-	tests/helpers/compressor.h tests/helpers/compressor_zstd.c \
 	tests/helpers/drawn_text.c tests/helpers/drawn_text.h \
 	tests/helpers/execute_bytes.c tests/helpers/execute_bytes.h \
 	tests/helpers/find_key.h \
@@ -114,7 +112,6 @@ tests_helpers_libhelpers_a_SOURCES = $(naive_number) $(naive_field) \
 	tests/helpers/samples.c tests/helpers/samples.h \
 	tests/helpers/scale.h \
 	tests/helpers/seam.c tests/helpers/seam.h \
-	tests/helpers/submit.c tests/helpers/submit.h \
 	tests/helpers/text_rows.c tests/helpers/text_rows.h \
 	tests/helpers/texts.c tests/helpers/texts.h \
 	tests/helpers/values.c tests/helpers/values.h \
@@ -304,58 +301,29 @@ tests_device_libemulated_a_CXXFLAGS = $(AM_CXXFLAGS) $(FIBER_CFLAGS)
 emulated = tests/helpers/libhelpers.a libgpuhisto.a tests/device/libemulated.a libhistogram.a
 
 # A C++ source that does not exist has automake link a C program with the C++ compiler.
-emulated_tests = tests/device/test_decoder tests/device/test_emulation tests/device/test_gpu_engine tests/device/test_gpu_group tests/device/test_growing \
-	tests/device/test_kernel_table tests/device/test_kernels_emulated tests/device/test_number_parser_gpu \
-	tests/device/test_pool tests/device/test_rows \
-	tests/device/test_gpu_files \
-	tests/device/test_zstd_entropy tests/device/test_zstd_matches \
-	tests/device/test_zstd_files tests/device/test_zstd_stages
+emulated_tests = tests/device/test_emulation tests/device/test_gpu_engine \
+	tests/device/test_kernel_table tests/device/test_kernels_emulated tests/device/test_number_parser_gpu tests/device/test_rows \
+	tests/device/test_zstd_files
+gpu_files = tests/device/gpu_files.c tests/device/gpu_files.h
 if HAVE_ZLIB
 if HAVE_ISAL
-emulated_tests += tests/device/test_decoder_gzip tests/device/test_gzip_files
+emulated_tests += tests/device/test_gzip_files
 tests_device_test_gzip_files_SOURCES = tests/device/test_gzip_files.cpp $(gpu_files) $(gzip_members)
 tests_device_test_gzip_files_LDADD = $(emulated) -lz
-tests_device_test_decoder_gzip_SOURCES = tests/device/test_decoder.c tests/helpers/compressor_gzip.c $(gzip_members)
-nodist_EXTRA_tests_device_test_decoder_gzip_SOURCES = cxx.cpp
-tests_device_test_decoder_gzip_CPPFLAGS = $(AM_CPPFLAGS) -DCOMPRESSOR=compressor_gzip
-tests_device_test_decoder_gzip_LDADD = $(emulated) -lz
 endif
-emulated_tests += tests/device/test_gzip_chain tests/device/test_gzip_crc tests/device/test_gzip_find tests/device/test_gzip_parse tests/device/test_gzip_stages
-tests_device_test_gzip_chain_SOURCES = tests/device/test_gzip_chain.cpp $(gzip_members)
-tests_device_test_gzip_chain_LDADD = $(emulated) -lz
-tests_device_test_gzip_crc_SOURCES = tests/device/test_gzip_crc.cpp
-tests_device_test_gzip_crc_LDADD = $(emulated) -lz
-tests_device_test_gzip_find_SOURCES = tests/device/test_gzip_find.cpp
-tests_device_test_gzip_find_LDADD = $(emulated) -lz
-tests_device_test_gzip_parse_SOURCES = tests/device/test_gzip_parse.cpp
-tests_device_test_gzip_parse_LDADD = $(emulated) -lz
 endif
-tests_device_test_decoder_SOURCES = tests/device/test_decoder.c
-tests_device_test_decoder_CPPFLAGS = $(AM_CPPFLAGS) -DCOMPRESSOR=compressor_zstd
-nodist_EXTRA_tests_device_test_decoder_SOURCES = cxx.cpp
-tests_device_test_decoder_LDADD = $(emulated)
 emulated_program = tests/device/gpuhisto-emulated
-test_programs += $(emulated_tests) $(emulated_program) tests/device/zstd_files
+test_programs += $(emulated_tests) $(emulated_program)
 tests_device_test_emulation_SOURCES = tests/device/test_emulation.cpp
 tests_device_test_emulation_LDADD = $(emulated)
 tests_device_test_gpu_engine_SOURCES = tests/device/test_gpu_engine.c
 nodist_EXTRA_tests_device_test_gpu_engine_SOURCES = cxx.cpp
 tests_device_test_gpu_engine_LDADD = $(emulated)
-tests_device_test_gpu_group_SOURCES = tests/device/test_gpu_group.c
-nodist_EXTRA_tests_device_test_gpu_group_SOURCES = cxx.cpp
-tests_device_test_gpu_group_LDADD = $(emulated)
-tests_device_test_growing_SOURCES = tests/device/test_growing.c
-nodist_EXTRA_tests_device_test_growing_SOURCES = cxx.cpp
-tests_device_test_growing_LDADD = $(emulated)
 tests_device_test_kernel_table_SOURCES = tests/device/test_kernel_table.cpp
 tests_device_test_kernel_table_LDADD = $(emulated)
 tests_device_test_number_parser_gpu_SOURCES = tests/unit/test_number_parsers.c \
 	tests/unit/tested_parsers.h tests/device/parsers_gpu.cpp
 tests_device_test_number_parser_gpu_LDADD = $(emulated)
-tests_device_test_pool_SOURCES = tests/device/test_pool.c
-nodist_EXTRA_tests_device_test_pool_SOURCES = cxx.cpp
-tests_device_test_pool_LDADD = $(emulated)
-gpu_files = tests/device/gpu_files.c tests/device/gpu_files.h
 tests_device_test_zstd_files_SOURCES = tests/device/test_zstd_files.cpp tests/device/zstd_made.cpp tests/device/zstd_made.h $(gpu_files)
 tests_device_test_zstd_files_LDADD = $(emulated)
 tests_device_test_kernels_emulated_SOURCES = tests/device/test_kernels.c
@@ -363,24 +331,6 @@ nodist_EXTRA_tests_device_test_kernels_emulated_SOURCES = cxx.cpp
 tests_device_test_kernels_emulated_LDADD = $(emulated)
 tests_device_test_rows_SOURCES = tests/device/test_rows.cpp
 tests_device_test_rows_LDADD = $(emulated)
-tests_device_test_gpu_files_SOURCES = tests/device/test_gpu_files.c
-nodist_EXTRA_tests_device_test_gpu_files_SOURCES = cxx.cpp
-tests_device_test_gpu_files_LDADD = $(emulated)
-zstd_serial = tests/device/zstd_serial.cpp tests/device/zstd_serial.h \
-	tests/device/zstd_made.cpp tests/device/zstd_made.h
-tests_device_test_zstd_entropy_SOURCES = tests/device/test_zstd_entropy.cpp $(zstd_serial)
-tests_device_test_zstd_entropy_LDADD = $(emulated)
-tests_device_test_zstd_matches_SOURCES = tests/device/test_zstd_matches.cpp
-tests_device_test_zstd_matches_LDADD = $(emulated)
-gzip_batches = tests/device/gzip_batches.cpp tests/device/gzip_batches.h tests/device/batch_memory.h
-tests_device_test_gzip_stages_SOURCES = tests/device/test_gzip_stages.cpp $(gzip_batches) $(gzip_members)
-tests_device_test_gzip_stages_LDADD = $(emulated) -lz
-zstd_batches = tests/device/zstd_batches.cpp tests/device/zstd_batches.h tests/device/batch_memory.h
-tests_device_test_zstd_stages_SOURCES = tests/device/test_zstd_stages.cpp $(zstd_batches)
-tests_device_test_zstd_stages_LDADD = $(emulated)
-EXTRA_DIST += tests/device/zstd_by_others
-tests_device_zstd_files_SOURCES = tests/device/zstd_files.cpp $(zstd_batches)
-tests_device_zstd_files_LDADD = $(emulated)
 tests_device_gpuhisto_emulated_SOURCES = src/main.c $(main_sources) tests/device/emulated_tuning.c
 tests_device_gpuhisto_emulated_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=options_parse
 nodist_EXTRA_tests_device_gpuhisto_emulated_SOURCES = cxx.cpp
@@ -405,7 +355,7 @@ scripts = \
 
 # With a GPU that is emulated.
 emulated_scripts = \
-	tests/cli/faults_emulated.sh tests/cli/gpus_emulated.sh tests/cli/modes_emulated.sh tests/cli/shared_emulated.sh \
+	tests/cli/device_faults_emulated.sh tests/cli/faults_emulated.sh tests/cli/gpus_emulated.sh tests/cli/modes_emulated.sh tests/cli/shared_emulated.sh \
 	tests/cli/snapshots_emulated.sh tests/cli/auto_emulated.sh tests/cli/gpu_files_emulated.sh \
 	tests/cli/gzip_files_emulated.sh tests/cli/pieces_emulated.sh
 

@@ -346,7 +346,7 @@ void made_right()
                                                            block.plain = at == 0 ? 1 : block.plain;
                                                        }),
                                              10, 10));
-    for (size_t before : quick ? std::vector<size_t>{270} : std::vector<size_t>{40, 300})
+    for (size_t before : quick ? std::vector<size_t>{40} : std::vector<size_t>{40, 300})
         add_frame("tables far back",
                   zstd_made_frame(blocks_of(quick ? 600 : 1900,
                                             [=](made_block &block, size_t at) {
@@ -401,6 +401,15 @@ void made_wrong()
                         block.offsets = round % 2 ? BEYOND_OFFSETS : ZERO_OFFSET;
                     if (block.offsets == ZERO_OFFSET)
                         block.sequences_max = 1;
+                })));
+    // Sequences that take a literal more than there are.
+    for (unsigned round = 0; round < scale_of(12, 100, 500); round++)
+        add_any("too few literals",
+                zstd_made_frame(blocks_of(1 + round % 3, [=](made_block &block, size_t at) {
+                    block.literals = round % 2 ? 0 : 2;
+                    block.literals_max = 60;
+                    block.sequences_max = 20;
+                    block.lacks_a_literal = at == round % 3;
                 })));
     // Another size than the header states, by one.
     for (unsigned round = 0; round < scale_of(40, 200, 1000); round++) {

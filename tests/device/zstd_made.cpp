@@ -615,7 +615,8 @@ byte_vector put_compressed(const made_block &how, made_state &state)
         after.content += length + match;
         sequences.push_back(made);
     }
-    byte_vector to = put_literals(how, state, literals);
+    byte_vector to =
+        put_literals(how, state, how.lacks_a_literal && used > 0 ? used - 1 : literals);
     append(to, put_sequence_count(sequences.size()));
     if (sequences.empty()) {
         state.content += literals;

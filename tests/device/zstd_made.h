@@ -36,6 +36,7 @@ struct made_block {
     int modes[3] = {any_kind, any_kind, any_kind};
     bool most_accurate = false; // described ones have as many cells as they may
     size_t sequences_max = 100;
+    bool lacks_a_literal = false; // sequences take one more than there are, if they take any
     made_offsets offsets =
         ANY_OFFSETS; // others than any want all offset codes, as modes[1] = 0 has
 };

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: MIT
-// For libFuzzer: all emulated stages of the GPU's zstd decoder, on batches that the host plans,
-// against libzstd. What the stages take decodes to what libzstd gives; what they refuse, libzstd
-// refuses too, or it is one of the cases that doc/decoding.md lists. A decoder by the letter of the
-// format says which.
+// For libFuzzer: zstd files that the emulated GPU decompresses, in batches of two blocks, against
+// libzstd. What it takes decodes to what libzstd gives; what it refuses, libzstd refuses too, or it
+// is one of the cases that doc/decoding.md lists. A decoder by the letter of the format says which.
 //
-// The first byte says how batches are cut, and what the others are (made_zstd.h). `make fuzz`
-// builds it.
-#include "tests/device/emulation.h"
-
-#include "tests/device/zstd_batches.h"
+// The first byte says how many bytes arrive at a time, and what the others are (made_zstd.h). `make
+// fuzz` builds it.
+#include "tests/device/gpu_files.h"
 
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/made_zstd.h"
@@ -51,53 +48,40 @@ static bool is_listed(const char *why)
 
 // --- decoding ---
 
-static void check(const byte_vector &input, const naive_zstd &naive, const byte_vector *due,
-                  const zstd_cut &cut)
+static int decode(const byte_vector &input, size_t at_once)
 {
-    const zstd_decoded is = zstd_decode_all(input.data(), input.size(), cut);
-    fuzz_require(!is.broken, is.broken);
-    fuzz_require(!is.is_taken || due, "taken, and libzstd refuses it");
-    fuzz_require(!is.is_taken || is.content == *due, "other content than libzstd's");
-    fuzz_require(!is.is_taken || !naive.why, "taken, and the naive decoder refuses it");
-    fuzz_require(is.is_taken || naive.why, "refused, and the naive decoder takes it");
-    if (!is.is_taken && due && !is_listed(naive.why)) {
-        std::fprintf(stderr, "%s: libzstd takes it, and it is not listed\n", naive.why);
-        std::abort();
-    }
-}
-
-static int decode(const byte_vector &input, zstd_cut cut)
-{
+    static struct gpu_files *const engine = gpu_files_open(&codec_zstd, "524288,2,1,262144");
     naive_zstd naive;
     const bool taken = naive_zstd_decode(&naive, input.data(), input.size());
-    const bool large = naive.content_size > content_max || naive.blocks_count > blocks_max;
-    if (large) {
-        naive_zstd_free(&naive);
-        return -1;
-    }
+    bool large = naive.content_size > content_max || naive.blocks_count > blocks_max;
+    for (size_t i = 0; i < naive.frames_count; i++)
+        large |= naive.frames[i].window > 1u << 21; // more than the device has memory for
     unsigned char *content;
-    size_t content_size;
-    const bool by_libzstd = frame_reference(input.data(), input.size(), &content, &content_size);
-    const byte_vector due(content, content + content_size);
-    std::free(content);
-    fuzz_require(by_libzstd || !taken, "the naive decoder takes what libzstd refuses");
-    check(input, naive, by_libzstd ? &due : nullptr, cut);
-    cut.blocks = blocks_max;
-    if (naive.blocks_count > 1)
-        check(input, naive, by_libzstd ? &due : nullptr, cut);
+    size_t size;
+    const bool by_libzstd = !large && frame_reference(input.data(), input.size(), &content, &size);
+    if (!large) {
+        static const unsigned char none[1] = {};
+        fuzz_require(by_libzstd || !taken, "the naive decoder takes what libzstd refuses");
+        const gpu_file_result is = gpu_files_count(engine, input.data(), input.size(), at_once,
+                                                   !by_libzstd ? nullptr
+                                                   : size > 0  ? content
+                                                               : none,
+                                                   size);
+        std::free(content);
+        fuzz_require(is != GPU_FILE_WRONG, "other content than libzstd's, or it refuses it");
+        fuzz_require((is == GPU_FILE_TAKEN) == taken, "not as the naive decoder has it");
+        if (is != GPU_FILE_TAKEN && by_libzstd && !is_listed(naive.why)) {
+            std::fprintf(stderr, "%s: libzstd takes it, and it is not listed\n", naive.why);
+            std::abort();
+        }
+    }
     naive_zstd_free(&naive);
-    return 0;
+    return large ? -1 : 0;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     if (size < 1 || size > size_max)
         return -1;
-    zstd_cut cut = {1 + data[0] % 5u};
-    cut.keep_min = data[0] / 5 % 4 * 100u;
-    cut.fill = static_cast<unsigned char>(data[0] * 73);
-    cut.tile = data[0] % 7 ? 32768 : 4096;
-    cut.way = data[0] % 2 ? ZSTD_BY_FRAMES : ZSTD_BY_BYTES;
-    emulate_seed(data[0] % 3u);
-    return decode(fuzz_zstd(data, size), cut);
+    return decode(fuzz_zstd(data, size), data[0] * 37u);
 }

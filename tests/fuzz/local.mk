@@ -24,7 +24,7 @@ if FUZZ_GZIP
 fuzzers += tests/fuzz/chain_gzip tests/fuzz/compressed tests/fuzz/gpu_gzip tests/fuzz/gzip tests/fuzz/parse_gzip tests/fuzz/shards \
 	tests/fuzz/work
 fuzz_shared += tests/fuzz/made_files.c tests/helpers/deflate_oracle.c tests/helpers/gzip_members.c \
-	tests/helpers/gzip_runs.c tests/device/gzip_batches.cpp
+	tests/helpers/gzip_runs.c
 endif
 EXTRA_DIST += tests/fuzz/fuzzers.mk tests/fuzz/make_seeds tests/fuzz/smoke \
 	tests/fuzz/fuzz.c tests/fuzz/fuzz.h tests/fuzz/made_files.c tests/fuzz/made_files.h \
@@ -44,10 +44,9 @@ EXTRA_DIST += tests/fuzz/fuzzers.mk tests/fuzz/make_seeds tests/fuzz/smoke \
 fuzz:
 	@$(MAKE) -f $(srcdir)/tests/fuzz/fuzzers.mk srcdir='$(srcdir)' fuzzers='$(fuzzers)' LIBS='$(LIBS)' \
 	  AR='$(AR)' $(fuzz_flags) \
-	  fuzzed='gpu/engine/no_device.c gpu/decode/no_device_decoding.c $(libhistogram_a_SOURCES) $(libgpuhisto_a_SOURCES) \
-	    $(tests_helpers_libhelpers_a_SOURCES) tests/device/emulation.cpp \
-	    tests/device/zstd_on_host.cpp tests/device/zstd_batches.cpp \
-	    tests/device/zstd_made.cpp $(fuzz_shared)'
+	  fuzzed='$(libhistogram_a_SOURCES) $(libgpuhisto_a_SOURCES) \
+	    $(tests_helpers_libhelpers_a_SOURCES) $(tests_device_libemulated_a_SOURCES) \
+	    tests/device/gpu_files.c tests/device/zstd_made.cpp $(fuzz_shared)'
 fuzz-seeds: gpuhisto$(EXEEXT) tests/helpers/make_data$(EXEEXT) tests/helpers/make_gzip$(EXEEXT) \
 		tests/helpers/make_hostile$(EXEEXT) \
 		tests/helpers/make_zstd$(EXEEXT)
