@@ -168,6 +168,61 @@ if can_interpose; then
     done
 fi
 
+# --- FILEs that grow, or become shorter, while the GPU has what they had ---
+
+data text 90000 >content
+zstd -c -f 30000 <content >frames.zst
+"$HELPERS/make_zstd" -K 500 >skippable
+zstd -c <in >last.zst
+cat frames.zst skippable last.zst >all.zst
+before=$(wc -c <frames.zst)
+after=$((before + $(wc -c <skippable)))
+size=$(wc -c <all.zst)
+cat content in | "$GPUHISTO" --device=cpu -b >all.table
+"$GPUHISTO" --device=cpu -b content >content.table
+
+# changes CASE BEFORE NOW [TEXT]: a FILE has so many bytes when it is read, and others before its end is looked for, which is while the
+# process is stopped. It is counted as all.zst, or as TABLE; or refused with TEXT.
+changes()
+{
+    head -c $2 all.zst >grows.zst
+    GPUHISTO_DEADLINE=60000 GPUHISTO_FAULT=stop:800 "$GPUHISTO" $ENGINE -b grows.zst >out 2>err &
+    pid=$!
+    until grep -q '^State:.T' /proc/$pid/status 2>/dev/null || ! kill -0 $pid 2>/dev/null; do
+        sleep 0.01
+    done
+    if [ $3 -lt $2 ]; then
+        head -c $3 all.zst >grows.zst
+    else
+        head -c $3 all.zst | tail -c +$(($2 + 1)) >>grows.zst
+    fi
+    wait $pid
+    echo $? >status
+    if [ $# -eq 3 ]; then
+        counts "$1" "${table_after:-all.table}"
+    else
+        refuses "$1" 1 "grows.zst: $4"
+    fi
+}
+if [ -r /proc/self/status ]; then
+    within=$((before + 250))
+    changes "a FILE as it was" $size $size
+    changes "within a skippable frame, all" $within $size
+    changes "within its header, all" $((before + 5)) $size
+    changes "before it, all" $before $size
+    changes "after it, all" $after $size
+    changes "within a frame, all" $((size - 500)) $size
+    table_after=content.table
+    changes "within a skippable frame, its rest" $within $after
+    table_after=
+    changes "within a skippable frame, a little more" $within $((after - 1)) "truncated zstd data, at byte $((after - 1))"
+    changes "within a skippable frame, not all" $within $((size - 1)) "truncated zstd data, at byte $((size - 1))"
+    changes "within a frame, not all" $((size - 500)) $((size - 1)) "truncated zstd data, at byte $((size - 1))"
+    changes "within a skippable frame, less" $within $((within - 1)) "was truncated while it was read"
+else
+    skip_part "FILEs that grow: there is no /proc"
+fi
+
 # --- what is left to libzstd: ranges, and what may begin with a header ---
 
 for options in "--skip=1000" "--length=150000" "--skip=131071 --length=2"; do
