@@ -6,6 +6,7 @@
 // The oracles are libzstd, which says what a file holds, and a decoder by the letter of the format
 // (naive_zstd.h), which says whether it is right: the GPU takes those files, and no others. Content
 // is compared by its counts, and exactly where a checksum is added.
+#include "tests/device/emulation.h"
 #include "tests/device/gpu_files.h"
 #include "tests/device/zstd_made.h"
 
@@ -115,6 +116,7 @@ void report(const zstd_file &file, const char *batch, const char *why)
 
 void count_all(const char *batch, bool some_wait)
 {
+    emulate_seed(random_below(4) ? 1 + random_below(1000) : 0); // the order of threads
     struct gpu_files *const engine = gpu_files_open(&codec_zstd, batch);
     gpu_file_result is = GPU_FILE_LEFT;
     for (size_t i = 0; i < files.size() && is != GPU_FILE_WRONG;

@@ -8,6 +8,7 @@
 #     THREADS                     workers, where a test does not set them; the program's default otherwise
 #     script                      the script itself, absolute
 #     SCALE                       full, or small: fewer cases, but every boundary
+#     GPU_EVERY                   of so many runs by `run` one has ENGINE, and the others --device=cpu
 #     ASKED                       on the emulated GPU, where SCALE is small: what the caller asked for
 # and the functions below.
 
@@ -152,7 +153,12 @@ same()
 # may be the end of a pipeline, which is a subshell.
 run()
 {
-    run_as "$GPUHISTO" $ENGINE "$@"
+    engine_=$ENGINE
+    if [ "${GPU_EVERY:-1}" -gt 1 ]; then # which takes a third of a second to start
+        echo >>gpu.runs
+        [ $(($(wc -l <gpu.runs) % GPU_EVERY)) -eq 0 ] || engine_=--device=cpu
+    fi
+    run_as "$GPUHISTO" $engine_ "$@"
 }
 
 # run_as COMMAND...: the same by a whole command, as with `env` or `strace` before the program.
