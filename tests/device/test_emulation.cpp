@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: MIT
 // test_emulation.cpp: is the emulation of CUDA that our kernels are tested on right itself?
-// Prints what fails, and exits with 1 if anything does. With the argument `speed` it prints instead
-// how long going from one thread to the next takes.
+// Prints what fails, and exits with 1 if anything does.
 #include "emulation.h"
 
-#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -423,35 +421,10 @@ void test_fatal(unsigned seed)
     }
 }
 
-//===--- Speed -------------------------------------------------------------------------------===//
-
-void measure(unsigned block)
-{
-    using clock = std::chrono::steady_clock;
-    const auto kernel = [] {
-        for (int i = 0; i < 10; i++)
-            __syncthreads();
-    };
-    emulate_launch(1, block, 0, kernel);
-    const unsigned long long before = emulated_switches();
-    const clock::time_point start = clock::now();
-    for (int i = 0; i < 200; i++)
-        emulate_launch(1, block, 0, kernel);
-    const std::chrono::duration<double, std::nano> took = clock::now() - start;
-    const unsigned long long switches = emulated_switches() - before;
-    std::printf("%4u threads: %6.1f ns a switch, %8.1f us a launch with 10 barriers\n", block,
-                took.count() / static_cast<double>(switches), took.count() / 200e3);
-}
-
 } // namespace
 
 int main(int argc, char **argv)
 {
-    if (argc > 1 && std::string(argv[1]) == "speed") {
-        for (unsigned block : {2u, 32u, 256u, 1024u})
-            measure(block);
-        return 0;
-    }
     if (argc > 3 && std::string(argv[1]) == "fatal") {
         run_fatal_kernel(argv[2], argv[3]);
         return 0;
