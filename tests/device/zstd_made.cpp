@@ -2,6 +2,7 @@
 #include "tests/device/zstd_made.h"
 
 extern "C" {
+#include "tests/helpers/naive_zstd_tables.h"
 #include "tests/helpers/random.h"
 }
 
@@ -402,30 +403,14 @@ byte_vector put_literals(const made_block &how, made_state &state, size_t size)
 
 //===--- Sequences ---------------------------------------------------------------------------===//
 
-const unsigned length_bits[36] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,  0,  0,  0,  0,  1,  1,
-                                  1, 1, 2, 2, 3, 3, 4, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
-const unsigned match_bits[53] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,  0,  0,  0,  0,  0,  0, 0,
-                                 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,  0,  0,  0,  1,  1,  1, 1,
-                                 2, 2, 3, 3, 4, 4, 5, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
-const unsigned codes_of[3] = {36, 32, 53}, log_max[3] = {9, 8, 9};
-
-unsigned base_of(const unsigned *bits, unsigned code, unsigned base)
-{
-    for (unsigned i = 0; i < code; i++)
-        base += 1u << bits[i];
-    return base;
-}
+// Of literal lengths, offsets and match lengths.
+const naive_code *const codes[3] = {&naive_literal_lengths, &naive_offsets, &naive_match_lengths};
 
 fse_table predefined(unsigned table)
 {
-    static const std::vector<int> counts[3] = {
-        {4, 3, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 1, 1,  1,  2,  2,
-         2, 2, 2, 2, 2, 2, 2, 3, 2, 1, 1, 1, 1, 1, -1, -1, -1, -1},
-        {1, 1, 1, 1, 1, 1, 2, 2, 2, 1,  1,  1,  1,  1, 1,
-         1, 1, 1, 1, 1, 1, 1, 1, 1, -1, -1, -1, -1, -1},
-        {1, 4, 3, 2, 2, 2, 2, 2, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,  1,  1,  1,  1,  1,  1, 1,
-         1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, -1, -1, -1, -1, -1, -1, -1}};
-    fse_table made = build(table == 1 ? 5 : 6, counts[table]);
+    const short *const counts = codes[table]->predefined;
+    fse_table made =
+        build(codes[table]->predefined_log, {counts, counts + codes[table]->predefined_size});
     made.description.clear();
     return made;
 }
@@ -452,9 +437,10 @@ unsigned choose_table(const made_block &how, made_state &state, unsigned table, 
     else if (mode == 1)
         made = one_symbol(small_code(table, state));
     else {
-        const unsigned log = how.most_accurate ? log_max[table] : between(5, log_max[table]);
+        const unsigned log =
+            how.most_accurate ? codes[table]->log_max : between(5, codes[table]->log_max);
         std::vector<unsigned> symbols = {small_code(table, state)};
-        for (unsigned code = 0; code < codes_of[table] && symbols.size() < 1u << log; code++)
+        for (unsigned code = 0; code < codes[table]->symbols && symbols.size() < 1u << log; code++)
             if (code != symbols[0] && random_below(3) == 0)
                 symbols.push_back(code);
         if (random_below(8) == 0)
@@ -490,17 +476,22 @@ uint64_t use_offset(uint64_t repeat_offsets[3], uint64_t value, bool no_literals
 }
 
 // A code of a length from a table, for at most `max`; false if there is none.
-bool choose_length(const fse_table &table, const unsigned *bits, unsigned min, uint64_t max,
-                   unsigned *code, uint64_t *length)
+bool choose_length(const made_state &state, unsigned table, uint64_t max, made_sequence &made,
+                   uint64_t *length)
 {
+    const std::vector<fse_row> &rows = state.tables[table].rows;
     for (unsigned tries = 0; tries < 30; tries++) {
-        *code = table.rows[random_below(static_cast<unsigned>(table.rows.size()))].symbol;
-        const uint64_t base = base_of(bits, *code, min);
+        const unsigned code = rows[random_below(static_cast<unsigned>(rows.size()))].symbol;
+        const uint64_t base = codes[table]->base[code];
         if (base > max)
             continue;
-        const uint64_t extra = random_word() & ((uint64_t{1} << bits[*code]) - 1);
-        *length = base +
-                  std::min(extra, random_below(2) ? max - base : std::min<uint64_t>(max - base, 3));
+        const unsigned bits = codes[table]->bits[code];
+        const uint64_t extra = random_word() & ((uint64_t{1} << bits) - 1);
+        made.codes[table] = code;
+        made.extra_bits[table] = bits;
+        made.extra[table] =
+            std::min(extra, random_below(2) ? max - base : std::min<uint64_t>(max - base, 3));
+        *length = base + made.extra[table];
         return true;
     }
     return false;
@@ -525,10 +516,8 @@ uint64_t draw_offset_value(const made_state &state, made_offsets offsets, uint64
 bool draw_sequence(made_state &state, made_offsets offsets, uint64_t literals, uint64_t room,
                    made_sequence &made, uint64_t *length, uint64_t *match)
 {
-    if (room < 3 ||
-        !choose_length(state.tables[0], length_bits, 0, std::min(literals, room - 3),
-                       &made.codes[0], length) ||
-        !choose_length(state.tables[2], match_bits, 3, room - *length, &made.codes[2], match))
+    if (room < 3 || !choose_length(state, 0, std::min(literals, room - 3), made, length) ||
+        !choose_length(state, 2, room - *length, made, match))
         return false;
     const uint64_t reach = std::min(state.content + *length, state.window);
     for (unsigned tries = 0; tries < 60; tries++) {
@@ -546,10 +535,6 @@ bool draw_sequence(made_state &state, made_offsets offsets, uint64_t literals, u
         std::copy(repeat_offsets, repeat_offsets + 3, state.repeat_offsets);
         made.codes[1] = made.extra_bits[1] = highest(static_cast<unsigned>(value));
         made.extra[1] = value - (uint64_t{1} << made.codes[1]);
-        made.extra[0] = *length - base_of(length_bits, made.codes[0], 0);
-        made.extra_bits[0] = length_bits[made.codes[0]];
-        made.extra[2] = *match - base_of(match_bits, made.codes[2], 3);
-        made.extra_bits[2] = match_bits[made.codes[2]];
         return true;
     }
     return false;

@@ -14,7 +14,7 @@ struct naive_trap {
     const char *why;
 };
 
-_Noreturn void naive_refuse(struct naive_trap *trap, const char *why);
+__attribute__((noreturn)) void naive_refuse(struct naive_trap *trap, const char *why);
 
 /* A stream of bits. Taking bits beyond its end is a refusal. */
 struct naive_bits {
