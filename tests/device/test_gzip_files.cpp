@@ -217,6 +217,19 @@ void large()
         append(content, content_of(9000, MIXTURE));
     }
     check("zeros, too many for a batch", member_of(content, {9}), 0, true);
+    // As many as the smallest batches have room for, so that larger ones are decoded again, and
+    // those after them, which are under way already, are dropped.
+    bytes fits;
+    for (unsigned i = 0; i < (quick ? 2 : 10); i++) {
+        append(fits, content_of(30000 + random_below(20000), NOISE));
+        append(fits, content_of(384000, ZEROS));
+    }
+    append(fits, content_of(100000, NOISE));
+    setenv("GPUHISTO_FAULT", "late:40", 1); // so that several batches are under way
+    open_engine(small_batches);
+    for (unsigned i = 0; i < 3; i++)
+        check_both("zeros that fit in small batches", member_of(fits, {9}));
+    unsetenv("GPUHISTO_FAULT");
     open_engine(large_batches);
     for (unsigned kind : {unsigned{MIXTURE}, unsigned{ZEROS}, unsigned{LOG}})
         check_both("segments", member_of(content_of(quick ? 1200000 : 4000000, kind), {9}));
