@@ -549,7 +549,10 @@ static void little_memory_part(const void *arg)
         struct chunk *chunk = decoder ? gpu_decoder_acquire(decoder) : NULL;
         if (chunk)
             count_frame(decoder, chunk, data, DATA_SIZE);
-        const uint64_t host = gpu ? gpu_engine_times(gpu).decoding.host : 0;
+        struct gpu_times times = {.chunks = 0};
+        if (gpu)
+            gpu_decoder_add_times(gpu, &times);
+        const uint64_t host = times.decoding.host;
         if (!gpu || (decoder == NULL) != (i >= 2) || host > memory_left / 2 ||
             (host > 0) != (i < 2) || (i == 1 && host >= before))
             complain(schedule, "memory that is not there was taken, or none");
