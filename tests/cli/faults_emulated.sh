@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # A GPU that fails at any call, by the whole program: --device=gpu says why and prints no table.
-# (What auto makes of it, test_pool tells; the program would ask for a GPU only for an input that is
+# (What auto makes of it, device_faults_emulated.sh tells; the program would ask for a GPU only for an input that is
 # too long for a test.)
 . "${srcdir:-.}/tests/helpers/emulated.sh"
 ENGINE="--device=gpu --kernel=vectorized --chunk-size=1K"
