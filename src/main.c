@@ -119,8 +119,10 @@ static int open_run(struct counting *run)
     run->source = source_open(options.operands, options.operand_count, &options.input);
     if (!run->source)
         return main_no_memory();
-    if (pool_choose_gpus(&options.pool, run->source, &error) != 0)
+    if (pool_choose_gpus(&options.pool, run->source, &error) != 0) {
+        source_close(run->source);
         return main_failed(&error);
+    }
     main_tables_begin(&run->tables, &options, &output, run->source);
     if (main_enter_sandbox(&options, &output, run->source, NULL) != 0)
         return STATUS_FAILED;

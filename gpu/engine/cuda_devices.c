@@ -82,9 +82,10 @@ int cuda_devices_choose(struct gpu_list *gpus, unsigned wanted, const char *root
                         struct error *error)
 {
     const char *before = getenv(VARIABLE);
-    const char *list = before ? strdup(before) : NULL; /* the environment's changes */
+    char *const list = before ? strdup(before) : NULL; /* the environment's changes */
     const int files = list ? 0 : count_device_files(root);
     const bool is_all = gpus->count == 0;
+    gpus->named = gpus->count;
     if (before && !list)
         return error_set(error, "out of memory");
     if (is_all || gpus->grows)
@@ -100,7 +101,9 @@ int cuda_devices_choose(struct gpu_list *gpus, unsigned wanted, const char *root
     }
     if (gpus->count > wanted)
         gpus->count = wanted;
-    if (gpus->count > 0 && show(gpus, list))
+    if (gpus->count == 0)
+        free(list);
+    else if (show(gpus, list))
         for (unsigned i = 0; i < gpus->count; i++)
             gpus->gpu[i].ordinal = (int)i;
     return 0;

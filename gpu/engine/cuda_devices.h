@@ -28,7 +28,8 @@ struct cuda_device {
 struct gpu_list {
     unsigned count; /* 0: all that CUDA sees */
     struct cuda_device gpu[GPUS_MAX];
-    bool grows; /* those after the first follow it, as many as are wanted */
+    bool grows;     /* those after the first follow it, as many as are wanted */
+    unsigned named; /* how many the user has named, of which fewer may have been chosen */
 };
 
 /* Returns how many GPUs the list may have, at most. */

@@ -241,7 +241,7 @@ static bool await_members(struct gpu_group *group, bool for_all)
     pthread_mutex_lock(&group->lock);
     while (group->starting > 0) {
         const bool is_open = gpu_group_ready(&group->engine) > 0;
-        if (is_open && existing < 0) {
+        if (is_open && !for_all && existing < 0) {
             pthread_mutex_unlock(&group->lock);
             existing = device_count_all(&unused);
             pthread_mutex_lock(&group->lock);

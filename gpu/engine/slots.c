@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
+_Static_assert(GPU_ENGINE_BATCHES_MAX == DEVICE_BATCHES_MAX, "what a decoder may have");
+
 #define HUGE_PAGE ((size_t)2 << 20)
 
 /* --- pinned memory --- */

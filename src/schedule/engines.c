@@ -41,13 +41,12 @@ static uint64_t memory_left(void)
 
 /* Refuses slots for which there is no memory. They are touched at once, and pinned, so without
  * memory the out-of-memory killer would end the process. 0, or -1 with the error set. */
-static int check_memory(const struct pool *pool, struct error *error)
+static int check_memory(const struct pool *pool, unsigned gpus, struct error *error)
 {
-    const struct gpu_startup *startup = &pool->startup;
+    const unsigned slots = pool->startup.slots;
     const size_t chunk_size = pool->options.chunk_size;
     const size_t slot = gpu_engine_slot_size(pool->spec, chunk_size);
-    const uint64_t wanted =
-        (uint64_t)startup->gpus.count * gpu_engine_size(pool->spec, chunk_size, startup->slots);
+    const uint64_t wanted = (uint64_t)gpus * gpu_engine_size(pool->spec, chunk_size, slots);
     const uint64_t available = memory_left();
     if (wanted <= available)
         return 0;
@@ -55,8 +54,8 @@ static int check_memory(const struct pool *pool, struct error *error)
         error,
         "%u buffers of %.1f MiB need %.0f MiB of memory, but %.0f MiB are available; lower "
         "--buffers or --chunk-size",
-        startup->slots * startup->gpus.count, (double)slot / (double)MIB,
-        (double)wanted / (double)MIB, (double)available / (double)MIB);
+        slots * gpus, (double)slot / (double)MIB, (double)wanted / (double)MIB,
+        (double)available / (double)MIB);
 }
 
 int pool_choose_gpus(struct pool_options *options, struct source *source, struct error *error)
@@ -79,17 +78,24 @@ int pool_choose_gpus(struct pool_options *options, struct source *source, struct
     return cuda_devices_choose(gpus, wanted, "", error);
 }
 
-/* Opens the GPUs, and sets their engine or why they are refused. If there are several, the CPU
- * replaces those that are lost, even if only GPUs were asked for. */
+/* True if the CPU replaces GPUs that are lost, even if only GPUs were asked for: several were. */
+static bool cpu_replaces(const struct pool *pool)
+{
+    const struct gpu_list *gpus = &pool->startup.gpus;
+    return pool->options.device != DEVICE_GPU || gpus->count > 1 || gpus->named > 1;
+}
+
+/* Opens the GPUs, and sets their engine or why they are refused. */
 static void *open_gpus(void *arg)
 {
     struct pool *pool = arg;
     struct gpu_startup *startup = &pool->startup;
     const struct pool_options *options = &pool->options;
     const bool only_gpu = options->device == DEVICE_GPU;
+    struct gpu_list gpus = startup->gpus;
     struct engine *gpu = NULL;
-    if (gpu_group_resolve(&startup->gpus, &startup->error) == 0 &&
-        check_memory(pool, &startup->error) == 0) {
+    if (gpu_group_resolve(&gpus, &startup->error) == 0 &&
+        check_memory(pool, gpus.count, &startup->error) == 0) {
         const struct gpu_options wanted = {
             .strategy = options->strategy,
             .chunk_size = options->chunk_size,
@@ -101,12 +107,12 @@ static void *open_gpus(void *arg)
             .no_check = options->no_check,
             .prepare = startup->decodes ? gpu_decoder_prepare : NULL,
             .memory_left = memory_left,
-            .fallback = only_gpu && startup->gpus.count == 1 ? NULL : pool->cpu,
+            .fallback = cpu_replaces(pool) ? pool->cpu : NULL,
         };
         const enum gpu_group_start start = options->opens_at_once ? GPU_GROUP_WAITS_FOR_ALL
                                            : only_gpu             ? GPU_GROUP_WANTS_ALL
                                                                   : GPU_GROUP_TAKES_SOME;
-        gpu = gpu_group_open(pool->spec, &wanted, &startup->gpus, start, &startup->error);
+        gpu = gpu_group_open(pool->spec, &wanted, &gpus, start, &startup->error);
     }
     startup->ready = pool_seconds(pool);
     atomic_store(&startup->is_refused, !gpu);
@@ -253,7 +259,7 @@ struct chunk *engines_choose(struct pool *pool, enum flow flow)
         chunk = engine_acquire(gpu, only_gpu || flow != FLOW_FILE);
     if (chunk && flow == FLOW_FILE)
         atomic_fetch_add(&pool->feeders, 1);
-    if (chunk || only_gpu || (gpu && gpu_group_failed(gpu)))
+    if (chunk || (gpu && gpu_group_failed(gpu)) || !cpu_replaces(pool))
         return chunk;
     chunk = engine_acquire(pool->cpu, true);
     chunk->give = flow == FLOW_DECODED && policy_hands_off(&now, &pool->options.tuning);

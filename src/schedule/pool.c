@@ -143,6 +143,17 @@ static void fail_for_loss(struct pool *pool)
     fail(pool, error.text);
 }
 
+/* True if a GPU that the run wants could not be opened, with the error set. */
+static bool is_refused(const struct pool *pool, struct error *error)
+{
+    const struct engine *gpu = pool_gpu(pool);
+    struct error why;
+    if (pool->options.device != DEVICE_GPU || !gpu || !gpu_group_refused(gpu, &why))
+        return false;
+    error_set(error, "cannot use the GPU: %s", why.text);
+    return true;
+}
+
 /* Ends a run with --invalid=error once the first invalid token is known. True if it did. */
 static bool has_invalid(struct pool *pool)
 {
@@ -418,6 +429,7 @@ static int begin(struct pool *pool, struct error *error)
 static int await(struct pool *pool, struct error *error)
 {
     struct workers *workers = &pool->workers;
+    struct error refused;
     pthread_mutex_lock(&workers->lock);
     while (workers->running > 0 && !workers->failed) {
         struct timespec until = clock_now(); /* the condition's clock, too, which cannot be set */
@@ -430,6 +442,8 @@ static int await(struct pool *pool, struct error *error)
             continue;
         pthread_mutex_unlock(&workers->lock);
         tick(pool, false);
+        if (is_refused(pool, &refused))
+            fail(pool, refused.text);
         pthread_mutex_lock(&workers->lock);
     }
     const bool failed = workers->failed;
@@ -484,9 +498,9 @@ static int count(struct pool *pool, struct tally *tally, struct pool_outcome *ou
     if (!gpus)
         return rc;
     outcome->gpu_ready = pool->startup.ready;
-    const bool is_refused = gpu_group_refused(gpus, &outcome->gpu_refused);
-    if (rc == 0 && is_refused && pool->options.device == DEVICE_GPU)
-        return error_set(error, "cannot use the GPU: %s", outcome->gpu_refused.text);
+    if (rc == 0 && is_refused(pool, error))
+        return -1;
+    (void)gpu_group_refused(gpus, &outcome->gpu_refused);
     for (unsigned i = 0; i < gpu_group_count(gpus); i++) {
         struct engine *engine = gpu_group_member(gpus, i);
         struct pool_gpu *gpu = &outcome->gpus[outcome->gpu_count];

@@ -21,7 +21,7 @@ struct gpu_startup {
     atomic_bool is_refused;       /* it cannot be used */
 
     /* Written before one of the last two; by the thread that set is_asked, and its opener. */
-    struct gpu_list gpus; /* those that are opened */
+    struct gpu_list gpus; /* those that are to be opened; not changed */
     bool decodes;         /* they are to decompress */
     unsigned slots;       /* of each */
     double ready;         /* when they were, in seconds since the run began */

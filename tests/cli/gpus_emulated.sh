@@ -144,6 +144,23 @@ counts "two GPUs of many" expected
 run_as env GPUHISTO_DEVICES=1 "$GPUHISTO" --device=gpu:7,5 -l text
 refuses "the second is not there" 1 "cannot use the GPU: GPU 5: there is no such device"
 
+# As GPUs that take their time to start: those that would save none are not opened, and a run begins with the first
+# one. The CPU replaces a lost one of those that were named.
+run_as env GPUHISTO_FIRST=1 "$GPUHISTO" --device=gpu:0,1 -v -l text
+tells "a second one would save no time"
+says "a second one would save no time: the first" "gpu: emulated device"
+for n in $(few 3 5 9 11 14); do
+    run_as env GPUHISTO_FIRST=1 GPUHISTO_FAULT=error:$n "$GPUHISTO" --device=gpu:0,1 --chunk-size=4K -l text
+    tells "one of two that were named is lost, call $n"
+    says "one of two that were named is lost, call $n: a warning" "the CPU counted the rest"
+done
+run_as env GPUHISTO_FIRST=1 "$GPUHISTO" --device=gpu:0,1,2 --kernel=vectorized --chunk-size=1K -l text
+counts "with the first of three" expected
+run_as env GPUHISTO_FIRST=1 GPUHISTO_DEVICES=1 "$GPUHISTO" --device=gpu:7,5 --kernel=vectorized -l text
+refuses "the second is not there, which is known at once" 1 "cannot use the GPU: GPU 5: there is no such device"
+yes | run_as env GPUHISTO_FIRST=1 GPUHISTO_FAULT=error:1 "$GPUHISTO" --device=gpu:0,1 --kernel=vectorized -l
+refuses "an endless pipe, one cannot be opened" 1 "cannot use the GPU: GPU 0: emulated failure"
+
 # Each has its line.
 run_as "$GPUHISTO" --device=gpu:2,1 --timing --chunk-size=1K --threads=4 -l text
 for gpu in 1 2; do

@@ -3,9 +3,10 @@
  * to count. With GPUHISTO_OFFLOAD=BYTES in the environment, --device=auto starts its workers as
  * soon as so many bytes were read, opens the GPU for the first compressed file, or then, waits
  * until it is there, and lets it have all that it can take. With BYTES+ it goes on meanwhile, but
- * compressed files wait for it in any case. All GPUs are opened, and waited for. Frames then need
- * not be large to be decoded in order. GPUHISTO_DEADLINE=MS is the time after which a GPU that
- * finishes nothing is lost.
+ * compressed files wait for it in any case. All GPUs are opened, and waited for; with
+ * GPUHISTO_FIRST in the environment those that save time, and a run begins with the first. Frames
+ * then need not be large to be decoded in order. GPUHISTO_DEADLINE=MS is the time after which a GPU
+ * that finishes nothing is lost.
  *
  * The program is linked so that calls of options_parse come here (--wrap). */
 #include "src/cli/options.h"
@@ -27,8 +28,10 @@ int __wrap_options_parse(int argc, char **argv, struct options *options, struct 
         options->input.piece_size = strtoull(pieces, NULL, 10);
     if (deadline)
         options->pool.deadline_ms = (unsigned)atoi(deadline);
-    options->pool.tuning.gpu_more = 0;
-    options->pool.opens_at_once = true;
+    if (!getenv("GPUHISTO_FIRST")) {
+        options->pool.tuning.gpu_more = 0;
+        options->pool.opens_at_once = true;
+    }
     if (!bytes)
         return rc;
     options->pool.tuning =

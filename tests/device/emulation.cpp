@@ -138,7 +138,6 @@ struct machine {
     const std::function<void()> *body;
     void *dynamic_shared;
     std::size_t dynamic_shared_bytes;
-    unsigned long long switches;
 
     machine() = default;
     machine(const machine &) = delete;
@@ -242,7 +241,6 @@ UNSEEN void has_arrived([[maybe_unused]] machine &m)
 UNSEEN void switch_to(machine &m, fiber &from, fiber &to)
 {
     m.left = &from;
-    m.switches++;
 #if WITH_ASAN
     __sanitizer_start_switch_fiber(&from.fake_stack, to.stack, to.size);
 #endif
@@ -594,9 +592,4 @@ void emulate_seed(unsigned value)
 UNSEEN void *emulated_dynamic_shared()
 {
     return running_machine().dynamic_shared;
-}
-
-unsigned long long emulated_switches()
-{
-    return owned ? owned->switches : 0;
 }

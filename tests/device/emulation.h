@@ -120,9 +120,6 @@ void emulate_seed(unsigned seed);
 /// Gives the dynamic shared memory of the running block, aligned to 128 bytes.
 void *emulated_dynamic_shared();
 
-/// Gives how many times the calling OS thread has gone from one fiber to another: for measuring.
-unsigned long long emulated_switches();
-
 //===--- What the functions below are made of; not for kernels -------------------------------===//
 
 enum class warp_operation { none, sync, shuffle, vote, match, sum };
