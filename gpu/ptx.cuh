@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Instructions and memory that C++ cannot express, each with a version for the host.
-#ifndef GPUHISTO_PTX_CUH
-#define GPUHISTO_PTX_CUH
+#ifndef GPUHISTO_GPU_PTX_CUH
+#define GPUHISTO_GPU_PTX_CUH
 
 // A function that is OUT_OF_LINE is not static: nvcc would make its name of the folder of the
 // sources, and another folder another program.

@@ -31,8 +31,7 @@ struct decode_capacity {
 size_t decode_own_memory(struct decode_batch *batch, const struct decode_capacity *capacity,
                          unsigned char *memory);
 
-/* Sets the pointers to the memory that only the last stages need, likewise; these work on one batch
- * at a time. */
+/* Does the same with memory that only the last stages need, which work on one batch at a time. */
 size_t decode_stage_memory(struct decode_batch *batch, const struct decode_capacity *capacity,
                            unsigned char *memory);
 

@@ -44,7 +44,7 @@ static bool may_exist(const char *list, int asked, int files)
     return list ? find_entry(list, asked, &len) != NULL : files == 0 || asked < files;
 }
 
-/* Lists the GPUs that follow the first one, as far as they exist. Without files nothing is known of
+/* Lists the existing GPUs that follow the first one. Without files nothing is known of
  * them. */
 static void grow(struct gpu_list *gpus, unsigned wanted, const char *list, int files)
 {

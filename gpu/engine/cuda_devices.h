@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The GPUs that CUDA is allowed to see. */
-#ifndef GPUHISTO_CUDA_DEVICES_H
-#define GPUHISTO_CUDA_DEVICES_H
+#ifndef GPUHISTO_GPU_ENGINE_CUDA_DEVICES_H
+#define GPUHISTO_GPU_ENGINE_CUDA_DEVICES_H
 
 #include "src/base/error.h"
 

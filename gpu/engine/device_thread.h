@@ -13,8 +13,8 @@
  * No two threads may be inside functions of the same thread at once: the engine holds its lock. An
  * int is 0, or -1 once the device is lost: a call has failed, or was not answered in time. Then no
  * other is made, and device_thread_error says why. */
-#ifndef GPUHISTO_DEVICE_THREAD_H
-#define GPUHISTO_DEVICE_THREAD_H
+#ifndef GPUHISTO_GPU_ENGINE_DEVICE_THREAD_H
+#define GPUHISTO_GPU_ENGINE_DEVICE_THREAD_H
 
 #include "device.h"
 

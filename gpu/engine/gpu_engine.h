@@ -25,8 +25,8 @@ bool snapshot_is_of_chunk(const struct histogram_spec *spec);
 /* Returns the bytes of host memory that a slot takes: a chunk, and its snapshot if each has one. */
 size_t gpu_engine_slot_size(const struct histogram_spec *spec, size_t chunk_size);
 
-/* Returns the bytes of host memory that an engine takes as it is opened: slots, and snapshots that
- * they share. */
+/* Returns the bytes of host memory that an engine takes when it is opened: slots, and snapshots
+ * that they share. */
 size_t gpu_engine_size(const struct histogram_spec *spec, size_t chunk_size, unsigned buffers);
 
 /* The most chunks that an engine has beside its slots: those of a decoder. */

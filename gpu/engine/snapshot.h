@@ -12,8 +12,8 @@
  * For characters a snapshot has the pages of rows that are in use (device.h), as many as are
  * expected. If there are more, it is not whole and is dropped: one with more pages follows. Few of
  * these are under way at a time, in memory that they share. */
-#ifndef GPUHISTO_SNAPSHOT_H
-#define GPUHISTO_SNAPSHOT_H
+#ifndef GPUHISTO_GPU_ENGINE_SNAPSHOT_H
+#define GPUHISTO_GPU_ENGINE_SNAPSHOT_H
 
 #include "gpu_engine.h"
 #include "src/input/engine.h"

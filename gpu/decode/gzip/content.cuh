@@ -233,8 +233,7 @@ static __device__ __forceinline__ unsigned gzip_four_bytes(unsigned first, unsig
            (gzip_byte_of(second & 0xffff, window) | gzip_byte_of(second >> 16, window) << 8) << 16;
 }
 
-// Writes bytes at, ..., at + GZIP_RESOLVE_EACH - 1 of the content, as far as they are of the
-// stretch.
+// Writes those of the GZIP_RESOLVE_EACH bytes of content from `at` on that belong to the stretch.
 static __device__ inline void gzip_resolve_some(const decode_batch &batch, unsigned at,
                                                 const gzip_stretch &stretch,
                                                 const unsigned char *window)

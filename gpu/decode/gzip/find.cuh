@@ -178,7 +178,7 @@ struct find_precode {
     }
 };
 
-// One of the two codes of a block, as far as it is known.
+// What is known so far of one of the two codes of a block.
 struct find_code {
     unsigned filled = 0; // of find_space
     unsigned codes = 0;

@@ -366,7 +366,7 @@ static __device__ inline unsigned gzip_take(unsigned *taken, unsigned count, uns
     return at <= max && count <= max - at ? at : DECODE_NONE;
 }
 
-// A part, as far as it is parsed. All lanes of a warp call its functions, and get the same.
+// What was parsed of a part so far. All lanes of a warp call its functions, and get the same.
 struct gzip_parsing {
     gzip_parser &parser;
     const decode_batch &batch;

@@ -200,8 +200,8 @@ static __global__ void __launch_bounds__(parse_threads) zstd_parse(decode_batch 
 // A thread takes a block, a CUDA block a tile of as many. A scan over the tile finds the nearest
 // block before in it. Only blocks of the frame with which the tile begins may need an earlier one:
 // for these the CUDA block looks through the tiles before, one at a time, which for real data ends
-// with the first. No thread reads what another writes: `defines` stays as it is, and a table that a
-// block defines does too.
+// with the first. No thread reads what another writes: `defines` does not change, and a table that
+// a block defines does too.
 
 constexpr unsigned repeats_threads = 256; // of a CUDA block; blocks of a tile
 
