@@ -171,11 +171,17 @@ static cudaError_t run_cub(const struct bench *bench, const struct task &task, v
     }
 }
 
+// The most memory that CUB's counters can be in: more of them than 32 bits number, and CUB 3.0.1
+// writes to memory that is not its own.
+constexpr size_t cub_memory_max = static_cast<size_t>(4) << 32;
+
 // Gives CUB the memory that it needs for a task. False if it cannot count it.
 static bool prepare_cub(struct bench *bench, const struct task &task)
 {
     size_t size = 0;
     cudaError_t code = run_cub(bench, task, nullptr, &size, task.len);
+    if (code == cudaSuccess && size > cub_memory_max)
+        code = cudaErrorNotSupported;
     if (code == cudaSuccess && size > bench->cub_size) {
         check(cudaFree(bench->cub_storage), "memory");
         bench->cub_storage = nullptr;

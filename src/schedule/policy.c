@@ -25,6 +25,10 @@
 #define WORKER_RATE 0.6e9
 #define WORKERS_TOGETHER 8
 
+/* Bytes of content a second that a GPU decompresses of frames without checksums, whatever is stated
+ * of their format: further GPUs must pay even then. */
+#define DECODING_BEST 25e9
+
 /* Each GPU that decompresses takes one of so many parts of the processors, but not the last one. */
 #define FEEDING_PARTS 4
 
@@ -79,7 +83,7 @@ static double rate_of_all(const struct policy_input *now, unsigned together)
 unsigned policy_gpus(const struct gpu_work *work, const struct policy_tuning *tuning, unsigned max)
 {
     const double cores = WORKER_RATE * fmin(work->workers, WORKERS_TOGETHER);
-    const double gpu_rate = work->gpu_rate / tuning->decoding_time;
+    const double gpu_rate = fmax(work->gpu_rate, DECODING_BEST) / tuning->decoding_time;
     unsigned gpus = 1;
     double before = HUGE_VAL;
     if (tuning->gpu_more == 0)
