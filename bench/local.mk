@@ -22,7 +22,7 @@ EXTRA_DIST += bench/ceiling.h bench/character_kernels.cu bench/device.cuh bench/
 	bench/zstd_nvcomp.cu bench/decode_stages.cu \
 	bench/by bench/characters bench/fields bench/fields_peers.py bench/logs.py bench/merge bench/plot bench/scaling.py bench/startup.py bench/stream bench/tasks.py bench/results/epyc-by.csv bench/results/epyc-tasks.csv bench/results/h200-1g.csv \
 	bench/results/h200-bins.csv bench/results/h200-characters.csv bench/results/h200-cpu.csv bench/results/h200-decoding.csv bench/results/h200-frames.csv bench/results/h200-modes.csv bench/results/h200-numbers.csv bench/results/h200-sizes.csv bench/results/h100-bins.csv bench/results/h200-auto.csv bench/results/h200-cores.csv bench/results/h100-members.csv bench/results/h100-pairs.csv bench/results/h100-pieces.csv bench/results/h100-partitioned.csv bench/results/h100x2.csv bench/results/h200x2.csv \
-	bench/results/h200-pairs.csv bench/results/h200-published.csv bench/results/h200-stream.csv bench/results/h200-textbook.csv \
+	bench/results/h200-pairs.csv bench/results/h200-published.csv bench/results/h200-stream.csv bench/results/h200-many.csv bench/results/h200-textbook.csv \
 	bench/results/h200-tuning.csv bench/results/h200-values.csv bench/results/xeon-characters.csv bench/results/xeon-cpu.csv \
 	bench/results/xeon-fields.csv bench/results/xeon-merge.csv
 
