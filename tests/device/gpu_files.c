@@ -60,7 +60,8 @@ static int give(struct gpu_files *files, const unsigned char *bytes, size_t len,
         arrived = arrived + at_once < wanted ? wanted : arrived + at_once;
         arrived = arrived < len ? arrived : len;
         chunk->len = arrived - at < chunk->cap ? (size_t)(arrived - at) : chunk->cap;
-        memcpy(chunk->data, bytes + at, chunk->len);
+        if (chunk->len > 0) /* of an empty file there may be no bytes */
+            memcpy(chunk->data, bytes + at, chunk->len);
         chunk->origin = (struct origin){.at.index = index++,
                                         .end = at + chunk->len == len ? ENDS_FILE : ENDS_NOTHING};
         gpu_decoder_submit(decoder, chunk, at, &next);
