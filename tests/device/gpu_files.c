@@ -18,13 +18,14 @@ struct gpu_files {
     uint64_t expected[256]; /* of all files that were taken */
 };
 
-struct gpu_files *gpu_files_open(const struct codec *codec, const char *batch)
+struct gpu_files *gpu_files_open(const struct codec *codec, const char *batch, bool no_check)
 {
     const struct gpu_options options = {.strategy =
                                             strategy_find("vectorized"), /* quickly emulated */
                                         .chunk_size = 65536,
                                         .buffers = 1,
-                                        .deadline_ms = 200000};
+                                        .deadline_ms = 200000,
+                                        .no_check = no_check};
     struct gpu_files *files = need(calloc(1, sizeof *files));
     struct error error = {""};
     if (batch ? setenv("GPUHISTO_BATCH", batch, 1) : unsetenv("GPUHISTO_BATCH"))

@@ -16,9 +16,10 @@ extern "C" {
 struct gpu_files;
 
 /* Opens an engine that counts bytes, whose batches hold what `batch` says (GPUHISTO_BATCH in
- * emulated_device.h; NULL: what is usual). Ends the process if it cannot be opened. One thread, and
+ * emulated_device.h; NULL: what is usual), and which verifies checksums of zstd unless no_check.
+ * Ends the process if it cannot be opened. One thread, and
  * one engine at a time. */
-struct gpu_files *gpu_files_open(const struct codec *codec, const char *batch);
+struct gpu_files *gpu_files_open(const struct codec *codec, const char *batch, bool no_check);
 
 enum gpu_file_result {
     GPU_FILE_LEFT,  /* it was refused, and nothing of it is counted */

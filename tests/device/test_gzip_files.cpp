@@ -47,7 +47,7 @@ void open_engine(const char *batch)
         gpu_files_close(engine);
     batches = batch;
     emulate_seed(random_below(4) ? 1 + random_below(1000) : 0); // the order of threads
-    engine = gpu_files_open(&codec_gzip, batch);
+    engine = gpu_files_open(&codec_gzip, batch, false);
 }
 
 // Gives the engine a file, `at_once` bytes at a time (0: all).

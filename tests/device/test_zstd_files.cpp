@@ -117,7 +117,7 @@ void report(const zstd_file &file, const char *batch, const char *why)
 void count_all(const char *batch, bool some_wait)
 {
     emulate_seed(random_below(4) ? 1 + random_below(1000) : 0); // the order of threads
-    struct gpu_files *const engine = gpu_files_open(&codec_zstd, batch);
+    struct gpu_files *const engine = gpu_files_open(&codec_zstd, batch, false);
     gpu_file_result is = GPU_FILE_LEFT;
     for (size_t i = 0; i < files.size() && is != GPU_FILE_WRONG;
          i++) { // what comes after it need not be right

@@ -51,7 +51,8 @@ static byte_vector filler_of(size_t size)
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static unsigned char due[content_max];
-    static struct gpu_files *const engine = gpu_files_open(&codec_gzip, "524288,4000,4000,393216");
+    static struct gpu_files *const engine =
+        gpu_files_open(&codec_gzip, "524288,4000,4000,393216", false);
     if (size < 3 || size > input_max)
         return -1;
     const unsigned how = data[0];
