@@ -13,6 +13,9 @@
 #define GATHERED_STATED ((size_t)1 << 20)
 #define GATHERED_MAX ((size_t)13 << 19)
 
+/* A file is as large as another one if it has so much of its compressed bytes. */
+#define AS_LARGE 0.75
+
 /* With PIECES_OF_ALL, smaller frames are not decoded in pieces all the same. */
 #define SMALL_FRAME (64 << 10)
 
@@ -382,22 +385,28 @@ static int run_piece(struct job *job, struct worker *worker)
 
 /* --- the beginning of a file --- */
 
-/* Returns how many workers have something to decode, or will find a file other than this one. */
-static unsigned count_taken(struct source *source, const struct file *but)
+/* Returns how many workers have something else to decode, or will find a file other than this one
+ * that is as large; no more than all of them. */
+static unsigned count_others(struct source *source, const struct file *but, double compressed,
+                             unsigned workers)
 {
     pthread_mutex_lock(&source->lock);
-    size_t taken = source->memory.busy - source->memory.waiting + source->count - source->opened;
-    taken += source->current && source->current != but;
+    size_t others = source->memory.busy - source->memory.waiting;
+    others += source->current && source->current != but;
     for (const struct file *parked = source->parked; parked; parked = parked->next)
-        taken++;
+        others++;
+    for (size_t i = source->opened; i < source->count && others < workers; i++, others++)
+        if (source->remaining.size > 0 && /* the longest file is the first one */
+            (double)source->operands[i].size < compressed * AS_LARGE)
+            break;
     pthread_mutex_unlock(&source->lock);
-    return taken < UINT_MAX ? (unsigned)taken : UINT_MAX;
+    return others < workers ? (unsigned)others : workers;
 }
 
-/* True if what begins with ahead->data is large enough, while so many workers have something else
- * to decode. *stated: the bytes of content that it states, or FRAME_UNSIZED. */
+/* True if what begins with ahead->data is large enough, while others are decoded; the worker may
+ * have it already, among those. *stated: the bytes of content that it states, or FRAME_UNSIZED. */
 static bool pays(struct source *source, const struct file *file, const struct frame_batch *ahead,
-                 unsigned workers, unsigned taken, uint64_t *stated)
+                 unsigned workers, bool is_begun, uint64_t *stated)
 {
     const struct input *input = &file->input;
     const struct codec *codec = input->frames.codec;
@@ -412,10 +421,11 @@ static bool pays(struct source *source, const struct file *file, const struct fr
         content = (double)frame.content;
     const uint64_t size = source->remaining.size, read = atomic_load(&source->remaining.read);
     const double wanted = (double)content_left(&input->plan.range, file->content, SIZE_MAX);
+    const unsigned others = count_others(source, file, compressed, workers);
     const struct frame_offer offer = {.compressed = compressed,
                                       .content = content < wanted ? content : wanted,
                                       .workers_max = workers,
-                                      .taken = taken,
+                                      .others = others - (is_begun && others > 0),
                                       .rest = size > read ? (double)(size - read) : 0};
     *stated = frame.content;
     if (source->options.piece_size > 0)
@@ -445,8 +455,7 @@ bool pieces_pay_on(const struct pieces *pieces, unsigned workers, const struct f
                 return false;
         }
     }
-    const unsigned taken = count_taken(pieces->source, file); /* this file, too */
-    return pays(pieces->source, file, next, workers, taken > 0 ? taken - 1 : 0, &stated);
+    return pays(pieces->source, file, next, workers, true, &stated);
 }
 
 /* Reserves memory, and opens the pieces. NULL: memory is short, or it is not worth it. */
@@ -485,8 +494,7 @@ int pieces_acquire(struct extent *extent, const struct piece_format *format, boo
     const bool may_begin =
         format && !input->bytes.may_be_short && file->skip == 0 && !file->is_alone &&
         (!input->bytes.regular || input->frames.pending.offset < input->bytes.opened_size);
-    if (!may_begin ||
-        !pays(source, file, &input->frames.pending, workers, count_taken(source, file), &stated))
+    if (!may_begin || !pays(source, file, &input->frames.pending, workers, false, &stated))
         return 0;
     if (!input->bytes.regular) { /* which is too slow unless so much comes at once */
         const size_t wanted = stated == FRAME_UNSIZED ? GATHERED_MAX : GATHERED_STATED,

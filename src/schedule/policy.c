@@ -16,10 +16,6 @@
 #define PARALLEL_MIN 20e6
 #define PARALLEL_RATIO 24 /* of content to compressed bytes; beyond it libzstd alone is as fast */
 
-/* A file is larger than its share if it has so many times what is left for each worker. Equal
- * files, as many as there are workers, are not, when the last of them is opened. */
-#define SHARE_MIN 1.25
-
 /* Bytes of content a second that a worker decodes, before that was measured; and how many workers
  * do that side by side, where the format is not known. */
 #define WORKER_RATE 0.6e9
@@ -166,14 +162,20 @@ bool policy_offloads(const struct policy_input *now, const struct policy_tuning 
 
 /* --- what several workers decode --- */
 
-/* To parse and to execute a frame takes a worker alone longer than libzstd, so others must be there
- * to help before long. They are if it is larger than its share: what is left for each worker. */
+/* To decode a frame in pieces takes twice the processor time that libzstd or ISA-L take, and all
+ * workers share it. So it ends sooner than alone with one of them if that is less than what all
+ * workers do in the time which one takes: the rest, and once more each frame that is as large, as
+ * what pays for one pays for those. */
 bool policy_helps(const struct frame_offer *offer)
 {
-    const double workers = offer->workers_max;
-    const bool is_large = offer->compressed * workers > offer->rest * SHARE_MIN && offer->rest > 0;
-    return offer->content >= PARALLEL_MIN && offer->content <= offer->compressed * PARALLEL_RATIO &&
-           workers > 1 && (workers > offer->taken || is_large);
+    const double workers = offer->workers_max, others = offer->others;
+    bool pays = workers > others + 1;
+    if (offer->rest > 0) {
+        const double as_large = fmin(others + 1, offer->rest / offer->compressed);
+        pays = offer->compressed * (workers - as_large) >= offer->rest;
+    }
+    return pays && workers > 1 && offer->content >= PARALLEL_MIN &&
+           offer->content <= offer->compressed * PARALLEL_RATIO;
 }
 
 /* --- workers --- */

@@ -42,8 +42,8 @@ struct frame_offer {
     double compressed; /* bytes, at most */
     double content;    /* the same of content, as far as known */
     double rest; /* compressed bytes of all files that are left, this one's, too; 0: not known */
-    unsigned workers_max; /* that there may be; */
-    unsigned taken;       /* of those, who have or will have a file or frame of their own */
+    unsigned workers_max; /* that there may be */
+    unsigned others;      /* frames that workers have or will have, as large as far as known */
 };
 
 /* Content of compressed files that a GPU could decompress, in bytes. */
