@@ -82,7 +82,8 @@ struct codec {
     const char *name; /* as --decompress and messages call it */
     double gpu_rate; /* bytes of content a second that a GPU decompresses (gpu/decode/decoder.h); 0:
                       * none does */
-    unsigned together; /* workers that decode one file, and hardly wait for each other */
+    double gpu_rate_unchecked; /* the same of frames whose content has no checksum to verify */
+    unsigned together;         /* workers that decode one file, and hardly wait for each other */
     bool is_chain; /* whether a frame may follow depends on those before: once in order, a file is
                     * decoded so to its end */
 

@@ -366,6 +366,7 @@ static void gzip_close(struct decoder *decoder)
 const struct codec codec_gzip = {
     .name = "gzip",
     .gpu_rate = 40e9,
+    .gpu_rate_unchecked = 40e9,
     .together = 16,
     .is_chain = true,
     .magic = gzip_match,

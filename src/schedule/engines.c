@@ -65,11 +65,14 @@ int pool_choose_gpus(struct pool_options *options, struct source *source, struct
     unsigned wanted = max;
     if (options->device == DEVICE_CPU || (options->device == DEVICE_AUTO && device_missing()))
         return 0;
+    struct gpu_work work = source_gpu_work(source);
+    if (options->device == DEVICE_AUTO) {
+        work.workers =
+            options->threads ? options->threads : system_limits_processors(sched_getaffinity);
+        options->begins_on_gpu = policy_begins_on_gpu(&work, &options->tuning);
+    }
     if (max > 1 && !options->strategy) { /* a strategy is asked for to be measured */
-        struct gpu_work work = source_gpu_work(source);
-        if (options->device == DEVICE_AUTO)
-            work.workers = system_limits_processors(sched_getaffinity);
-        if (gpus->grows) /* a second one would gain nothing for plain files */
+        if (gpus->grows)                 /* a second one would gain nothing for plain files */
             work.plain = 0;
         wanted = policy_gpus(&work, &options->tuning, max);
     } else if (gpus->grows) {
@@ -139,6 +142,8 @@ static void begin_to_open(struct pool *pool, bool decodes, const struct policy_i
         return;
     atomic_store(&startup->expected, pool_seconds(pool) + start);
     startup->decodes = decodes;
+    if (decodes)
+        source_share(pool->source);
     startup->slots = choose_slots(pool, now->flow != FLOW_PIPE);
     if (pool->options.opens_at_once)
         open_gpus(pool);
@@ -146,6 +151,15 @@ static void begin_to_open(struct pool *pool, bool decodes, const struct policy_i
         error_set(&startup->error, "cannot start a thread");
         atomic_store(&startup->is_refused, true);
     }
+}
+
+void engines_begin(struct pool *pool)
+{
+    if (!pool->options.begins_on_gpu || !pool->startup.may_open)
+        return;
+    const struct policy_input now = engines_policy_input(pool, FLOW_DECODED);
+    engines_limit_workers(pool); /* the number of slots follows from it */
+    begin_to_open(pool, true, &now);
 }
 
 /* --- the situation --- */

@@ -9,11 +9,6 @@
 /* How long to wait for a stream before the GPU, which is busy, is looked at again. */
 #define POLL_MS 1
 
-/* Bytes that are looked at for what a frame states: the longest header of zstd. More than so many
- * bytes for each compressed one are not believed, and would take no time anyway. */
-#define STATED_WITHIN 18
-#define STATED_RATIO 32
-
 /* Compressed bytes of a file for which a GPU may pay, so that it is worth decoding the first ones
  * to know how much content it has. */
 #define SAMPLED_MIN ((uint64_t)32 << 20)
@@ -41,16 +36,20 @@ static bool is_suitable(const struct file *file)
            (is_all || record_is_byte(&input->records.kind));
 }
 
-/* Returns the bytes of content that the first frame of a regular file states; 0: none. */
-static double stated_content(struct input *input)
+/* Sets what the first frame of a regular file states: its content, and whether that has a checksum,
+ * which takes a GPU longer. */
+static void see_stated(struct extent *extent)
 {
+    struct input *input = &extent->file->input;
+    const struct codec *codec = input->frames.codec;
     unsigned char head[STATED_WITHIN];
-    struct codec_frame frame = {.content = FRAME_UNSIZED};
+    struct codec_frame frame;
     struct error error;
     const ssize_t len = bytes_peek(&input->bytes, head, sizeof head, input->bytes.taken, &error);
-    if (len <= 0 || input->frames.codec->peek(head, (size_t)len, &frame) == FRAME_UNKNOWN)
-        return 0;
-    return frame.content == FRAME_UNSIZED ? 0 : (double)frame.content;
+    if (len <= 0 || codec->peek(head, (size_t)len, &frame) == FRAME_UNKNOWN)
+        return;
+    extent->stated = frame.content == FRAME_UNSIZED ? 0 : (double)frame.content;
+    extent->gpu_rate = source_gpu_rate(extent->worker->source, codec, &frame);
 }
 
 /* Decodes the first bytes of a regular file. Returns how many bytes of content each of them has; 0:
@@ -92,7 +91,7 @@ static struct engine *choose(const struct extent *extent, bool *waits)
 {
     const struct input *input = &extent->file->input;
     const struct sink *sink = extent->worker->sink;
-    struct offload_offer offer = {.gpu_rate = input->frames.codec->gpu_rate,
+    struct offload_offer offer = {.gpu_rate = extent->gpu_rate,
                                   .together = input->frames.codec->together,
                                   .content = HUGE_VAL,
                                   .has_waited = extent->file->is_on_gpu};
@@ -117,8 +116,9 @@ int gpu_acquire(struct extent *extent)
     bool waits;
     if (!extent->worker->sink->offload || !is_suitable(file) || work_queue_is_pending(source))
         return 0;
+    extent->gpu_rate = file->input.frames.codec->gpu_rate;
     if (bytes->regular) {
-        extent->stated = stated_content(&file->input);
+        see_stated(extent);
         extent->ratio = sampled_ratio(extent);
     }
     if (!choose(extent, &waits) && !waits)

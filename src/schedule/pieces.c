@@ -2,7 +2,7 @@
 #include "pieces.h"
 
 #include <inttypes.h>
-#include <limits.h>
+#include <math.h>
 #include <string.h>
 
 /* Of content to compressed bytes, as long as it is not known. */
@@ -396,8 +396,9 @@ static unsigned count_others(struct source *source, const struct file *but, doub
     for (const struct file *parked = source->parked; parked; parked = parked->next)
         others++;
     for (size_t i = source->opened; i < source->count && others < workers; i++, others++)
-        if (source->remaining.size > 0 && /* the longest file is the first one */
-            (double)source->operands[i].size < compressed * AS_LARGE)
+        if (atomic_load(&source->remaining.is_shared) || /* GPUs may have them */
+            (source->remaining.size > 0 &&               /* the longest file is the first one */
+             (double)source->operands[i].size < compressed * AS_LARGE))
             break;
     pthread_mutex_unlock(&source->lock);
     return others < workers ? (unsigned)others : workers;
@@ -419,14 +420,17 @@ static bool pays(struct source *source, const struct file *file, const struct fr
     double content = compressed * CONTENT_RATIO;
     if (!codec->is_chain && frame.content != FRAME_UNSIZED)
         content = (double)frame.content;
-    const uint64_t size = source->remaining.size, read = atomic_load(&source->remaining.read);
+    struct remaining *remaining = &source->remaining;
+    const double left = atomic_load(&remaining->is_shared)
+                            ? (double)atomic_load(&remaining->left[false])
+                            : (double)remaining->size - (double)atomic_load(&remaining->read);
     const double wanted = (double)content_left(&input->plan.range, file->content, SIZE_MAX);
     const unsigned others = count_others(source, file, compressed, workers);
     const struct frame_offer offer = {.compressed = compressed,
                                       .content = content < wanted ? content : wanted,
                                       .workers_max = workers,
                                       .others = others - (is_begun && others > 0),
-                                      .rest = size > read ? (double)(size - read) : 0};
+                                      .rest = fmax(left, 0)};
     *stated = frame.content;
     if (source->options.piece_size > 0)
         return workers > 1 &&

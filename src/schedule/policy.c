@@ -21,9 +21,8 @@
 #define WORKER_RATE 0.6e9
 #define WORKERS_TOGETHER 8
 
-/* Bytes of content a second that a GPU decompresses of frames without checksums, whatever is stated
- * of their format: further GPUs must pay even then. */
-#define DECODING_BEST 25e9
+/* Processor time that decoding in pieces takes, over that of the libraries. */
+#define PIECES_COST 2
 
 /* Each GPU that decompresses takes one of so many parts of the processors, but not the last one. */
 #define FEEDING_PARTS 4
@@ -68,18 +67,33 @@ static double rate_of_each(const struct policy_input *now)
     return now->worker_rate > 0 ? now->worker_rate : WORKER_RATE;
 }
 
-/* and all of them, of which so many do not wait for each other. There may be more than there were
- * when that was measured. */
-static double rate_of_all(const struct policy_input *now, unsigned together)
+/* and all of them: so many for each file, until all have something to do. There may be more of them
+ * than there were when that was measured. */
+static double rate_of_all(const struct policy_input *now, double together, double files)
 {
-    const unsigned max = now->workers_max;
-    return fmax(now->rate, rate_of_each(now) * (max < together ? max : together));
+    const double max = now->workers_max, most = fmin(max, fmax(together, max / PIECES_COST));
+    return fmax(now->rate, rate_of_each(now) * fmin(most, together * files));
+}
+
+/* Bytes of content a second that the workers decode, of files alike. */
+static double rate_of_workers(const struct gpu_work *work)
+{
+    const double workers = work->workers, files = work->files;
+    const double together = fmin(workers, files * WORKERS_TOGETHER) / PIECES_COST;
+    return WORKER_RATE * fmax(fmin(workers, files), together);
+}
+
+bool policy_begins_on_gpu(const struct gpu_work *work, const struct policy_tuning *tuning)
+{
+    if (work->content == 0)
+        return false;
+    const double gpu = tuning->gpu_start + tuning->decoding_time * work->content / work->gpu_rate;
+    return work->content / rate_of_workers(work) >= gpu + tuning->break_even;
 }
 
 unsigned policy_gpus(const struct gpu_work *work, const struct policy_tuning *tuning, unsigned max)
 {
-    const double cores = WORKER_RATE * fmin(work->workers, WORKERS_TOGETHER);
-    const double gpu_rate = fmax(work->gpu_rate, DECODING_BEST) / tuning->decoding_time;
+    const double cores = rate_of_workers(work), gpu_rate = work->gpu_rate / tuning->decoding_time;
     unsigned gpus = 1;
     double before = HUGE_VAL;
     if (tuning->gpu_more == 0)
@@ -150,14 +164,14 @@ bool policy_offloads(const struct policy_input *now, const struct policy_tuning 
 {
     const double counted = offer->counted, content = offer->content;
     const double on_gpus = now->content.on_gpus - (offer->has_waited ? counted : 0);
-    const double on_cores = now->content.on_cores - (offer->has_waited ? 0 : counted);
+    const double on_cores = fmax(now->content.on_cores - (offer->has_waited ? 0 : counted), 0);
+    const double cores = rate_of_all(now, offer->together, on_cores / content + 1);
     const double ready =
         now->gpu_ready >= 0 ? now->gpu_ready : policy_gpu_start(now, tuning) + tuning->break_even;
     const double gpu =
         ready + tuning->decoding_start +
         (fmax(on_gpus, 0) / now->gpus + content) * tuning->decoding_time / offer->gpu_rate;
-    const double together = (fmax(on_cores, 0) + content) / rate_of_all(now, offer->together);
-    return gpu <= fmin(together, content / rate_of_each(now));
+    return gpu <= fmin((on_cores + content) / cores, content / rate_of_each(now));
 }
 
 /* --- what several workers decode --- */

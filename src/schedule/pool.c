@@ -491,6 +491,7 @@ static int count(struct pool *pool, struct tally *tally, struct pool_outcome *ou
         if (engines_open_gpus(pool) != 0)
             return error_set(error, "cannot use the GPU: %s", pool->startup.error.text);
     }
+    engines_begin(pool);
     if (begin(pool, error) != 0 || await(pool, error) != 0)
         return -1;
     struct engine *gpus = pool_gpu(pool); /* those that are ready only later are too late */

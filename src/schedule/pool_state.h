@@ -91,6 +91,9 @@ static inline struct engine *pool_gpu(const struct pool *pool)
 /* Opens the GPUs now, as --device=gpu does. 0, or -1: pool->startup.error says why. */
 int engines_open_gpus(struct pool *pool);
 
+/* Begins to open GPUs if they should have compressed files from the beginning. */
+void engines_begin(struct pool *pool);
+
 /* Returns the situation, all but the seconds, has_work, and what is left of compressed files. */
 struct policy_input engines_policy_input(const struct pool *pool, enum flow flow);
 

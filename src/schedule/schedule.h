@@ -125,6 +125,10 @@ struct gpu_work {
     unsigned workers; /* that decompress beside GPUs */
 };
 
+/* True if compressed files should be given to a GPU from the beginning: it ends with them sooner
+ * than the workers would. */
+bool policy_begins_on_gpu(const struct gpu_work *work, const struct policy_tuning *tuning);
+
 /* Returns how many of `max` GPUs to use: a further one must end sooner with the work than those
  * before it, though each takes time to start. */
 unsigned policy_gpus(const struct gpu_work *work, const struct policy_tuning *tuning, unsigned max);
@@ -194,6 +198,9 @@ void source_set_options(struct source *source, const struct input_options *optio
 /* Returns the work that its regular files are for GPUs. Reads their first bytes, if they are open
  * already and large enough to matter. */
 struct gpu_work source_gpu_work(struct source *source);
+
+/* From now on GPUs may have compressed files. */
+void source_share(struct source *source);
 
 /* Before the first worker: loads the libraries that files may be decompressed with. One that cannot
  * be loaded is an error when it is needed. */
@@ -296,7 +303,8 @@ struct pool_view {
 
 struct pool_options {
     enum device_choice device;
-    struct gpu_list gpus;              /* the GPUs */
+    struct gpu_list gpus; /* the GPUs */
+    bool begins_on_gpu;   /* set by pool_choose_gpus: compressed files are given to them at once */
     const struct strategy *strategy;   /* NULL: the fastest */
     const struct cpu_kernels *kernels; /* how the CPU counts; NULL: the fastest */
     size_t chunk_size;                 /* bytes of a GPU slot; the CPU's buffers are no larger */

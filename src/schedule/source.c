@@ -99,15 +99,17 @@ struct preopened *source_file(struct source *source, size_t i)
     return i < source->count ? &source->operands[i].file : NULL;
 }
 
-/* Finds the codec of the format that a regular file begins with, as codec_recognise. MAGIC_PART if
- * it is not known: the file is not open yet. */
-static enum codec_magic codec_of(const struct preopened *file, const struct codec **codec)
+/* Finds the codec of the format that a regular file begins with, as codec_recognise, and what the
+ * first frame states. MAGIC_PART if it is not known: the file is not open yet. */
+static enum codec_magic codec_of(const struct preopened *file, const struct codec **codec,
+                                 struct codec_frame *frame)
 {
     const bool is_input = strcmp(file->name, "-") == 0;
     const int fd = is_input ? STDIN_FILENO : file->fd;
-    unsigned char head[CODEC_MAGIC_MAX];
+    unsigned char head[STATED_WITHIN];
     size_t len = 0;
     ssize_t got;
+    *frame = (struct codec_frame){.content = FRAME_UNSIZED};
     if (!file->is_regular || fd < 0)
         return MAGIC_PART;
     const off_t begin = is_input ? lseek(fd, 0, SEEK_CUR) : 0;
@@ -115,7 +117,11 @@ static enum codec_magic codec_of(const struct preopened *file, const struct code
         got = pread(fd, head + len, sizeof head - len, begin + (off_t)len);
         len += got > 0 ? (size_t)got : 0;
     } while (len < sizeof head && (got > 0 || (got < 0 && errno == EINTR)));
-    return codec_recognise(head, len, codec);
+    const enum codec_magic magic =
+        codec_recognise(head, len < CODEC_MAGIC_MAX ? len : CODEC_MAGIC_MAX, codec);
+    if (magic == MAGIC_MATCH)
+        (void)(*codec)->peek(head, len, frame);
+    return magic;
 }
 
 void source_load_codecs(struct source *source)
@@ -129,7 +135,9 @@ void source_load_codecs(struct source *source)
     for (size_t i = 0; i < source->count && !any; i++) {
         const struct preopened *file = &source->operands[i].file;
         const struct codec *codec = NULL;
-        const enum codec_magic magic = file->error == 0 ? codec_of(file, &codec) : MAGIC_OTHER;
+        struct codec_frame frame;
+        const enum codec_magic magic =
+            file->error == 0 ? codec_of(file, &codec, &frame) : MAGIC_OTHER;
         if (magic == MAGIC_MATCH)
             (void)codec->load(&unused);
         any = magic == MAGIC_PART;
@@ -138,26 +146,48 @@ void source_load_codecs(struct source *source)
         (void)codecs[i]->load(&unused);
 }
 
+double source_gpu_rate(const struct source *source, const struct codec *codec,
+                       const struct codec_frame *frame)
+{
+    const bool is_checked = !source->options.decoding.no_check && frame->trailer > 0;
+    return is_checked ? codec->gpu_rate : codec->gpu_rate_unchecked;
+}
+
 struct gpu_work source_gpu_work(struct source *source)
 {
+    const struct input_options *options = &source->options;
+    const struct content_range range = content_range_of(&options->content);
+    const bool decodes = /* as source_is_offloadable */
+        options->record.type != RECORD_CSV && !content_is_partial(&range) &&
+        !(options->lines && options->lines->field.has_header);
     struct gpu_work work = {.gpu_rate = 0};
     if (source->remaining.unopened < GPU_WORK_MIN)
         return work;
     for (size_t i = 0; i < source->count; i++) {
         const struct operand *operand = &source->operands[i];
-        const struct codec *codec = source->options.codec;
-        if (!codec && !source->options.is_as_stored && operand->file.error == 0)
-            (void)codec_of(&operand->file, &codec);
+        const double size = (double)operand->size;
+        const struct codec *codec = NULL;
+        struct codec_frame frame = {.content = FRAME_UNSIZED};
+        if (!options->is_as_stored && operand->file.error == 0)
+            (void)codec_of(&operand->file, &codec, &frame);
+        if (options->codec)
+            codec = options->codec;
         if (!codec || codec->gpu_rate == 0) {
-            work.plain += (double)operand->size;
-            continue;
+            work.plain += size;
+        } else if (decodes) {
+            const double stated = frame.content == FRAME_UNSIZED ? 0 : (double)frame.content;
+            const double rate = source_gpu_rate(source, codec, &frame);
+            work.content += fmax(size * CONTENT_RATIO, fmin(stated, size * STATED_RATIO));
+            work.files++;
+            work.gpu_rate = work.gpu_rate > 0 ? fmin(work.gpu_rate, rate) : rate;
         }
-        work.content += (double)operand->size * CONTENT_RATIO;
-        work.files++;
-        if (work.gpu_rate == 0 || codec->gpu_rate < work.gpu_rate)
-            work.gpu_rate = codec->gpu_rate;
     }
     return work;
+}
+
+void source_share(struct source *source)
+{
+    atomic_store(&source->remaining.is_shared, true);
 }
 
 int source_find_header(struct source *source, struct header *header, struct error *error)

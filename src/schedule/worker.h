@@ -91,6 +91,7 @@ struct remaining {
     _Atomic uint64_t opened;      /* of all regular files that were, */
     _Atomic uint64_t offloadable; /* and of those that a GPU could decompress; */
     _Atomic double gpu_rate;      /* of their formats' the slowest (struct codec); */
+    atomic_bool is_shared;        /* with GPUs: they may have those that are not open yet; */
     _Atomic int64_t left[2];      /* of them, bytes not decoded, by is_on_gpu; */
     _Atomic uint64_t in, out;     /* bytes that were decoded, and of content that they gave */
 };
@@ -176,6 +177,16 @@ int source_find(struct worker *worker);
 
 /* True if a GPU can have the file: it finds no header, and leaves out no range. */
 bool source_is_offloadable(const struct input *input);
+
+/* Bytes that are looked at for what a frame states: the longest header of zstd. More than so many
+ * bytes for each compressed one are not believed, and would take no time anyway. */
+#define STATED_WITHIN 18
+#define STATED_RATIO 32
+
+/* Returns how many bytes of content a second a GPU decompresses of files that begin with a frame
+ * like this one. */
+double source_gpu_rate(const struct source *source, const struct codec *codec,
+                       const struct codec_frame *frame);
 
 /* Makes a file, or none, the current one, under the read lock. Whoever is short of something looks
  * again. */
@@ -353,8 +364,9 @@ struct extent {
     bool is_again;  /* the frame was given in part, and its decoder begins it anew */
 
     /* gpu */
-    double stated; /* bytes of content that the first frame of the file states; 0: it does not */
-    double ratio;  /* of content to compressed bytes, of its first ones; 0: not known */
+    double stated;   /* bytes of content that the first frame of the file states; 0: it does not */
+    double gpu_rate; /* bytes of content a second that a GPU decompresses of it */
+    double ratio;    /* of content to compressed bytes, of its first ones; 0: not known */
     struct gpu_decoder *gpu;
     struct compressed_next next;    /* what it wants next of the file */
     struct parallel_read *parallel; /* of a regular file, or NULL */

@@ -104,13 +104,30 @@ static const struct {
     {"a large file", 0, 1000, 1, 0, 4, 1},
     {"a large file beside cores", 0, 1000, 1, 16, 4, 1},
     {"four of 1 GB", 0, 4, 4, 0, 4, 1},
-    {"16 of 4 GB", 0, 70, 16, 0, 4, 3},
+    {"16 of 4 GB", 0, 70, 16, 0, 4, 4},
     {"two of 500 GB", 0, 1000, 2, 0, 4, 2},
-    {"1 TB in many files", 0, 1000, 100, 0, 16, 11},
+    {"1 TB in many files", 0, 1000, 100, 0, 16, 14},
     {"16 of 4 GB beside cores", 0, 70, 16, 16, 16, 3},
     {"plain, 2 GB", 2, 0, 0, 0, 4, 1},
     {"plain, 100 GB", 100, 0, 0, 0, 4, 2},
     {"both", 100, 70, 16, 0, 4, 4},
+};
+
+/* Compressed files: true if a GPU is opened before they are. */
+static const struct {
+    const char *what;
+    double content;
+    unsigned files, workers;
+    bool expected;
+} begins[] = {
+    {"nothing", 0, 0, 16, false},
+    {"32 of 0.4 GB, a core each", 12.8, 32, 32, false},
+    {"the same, fewer cores", 12.8, 32, 16, true},
+    {"8 of 1 GB, which the cores share", 8, 8, 16, true},
+    {"2 of 1 GB", 2, 2, 16, false},
+    {"a file of 8 GB", 8, 1, 64, true},
+    {"a file of 0.5 GB, one core", 0.5, 1, 1, true},
+    {"more cores than are as fast as the GPU", 1000, 1000, 64, false},
 };
 
 /* What a GPU is opened for that only counts. */
@@ -334,6 +351,17 @@ static void check_gpus(void)
     }
 }
 
+static void check_beginnings(void)
+{
+    for (size_t i = 0; i < LENGTH(begins); i++) {
+        const struct gpu_work work = {.content = begins[i].content * 1e9,
+                                      .files = begins[i].files,
+                                      .gpu_rate = GPU,
+                                      .workers = begins[i].workers};
+        check("beginning", begins[i].what, policy_begins_on_gpu(&work, tuning), begins[i].expected);
+    }
+}
+
 static void check_chunks(void)
 {
     for (size_t i = 0; i < LENGTH(last_bytes); i++) {
@@ -389,6 +417,7 @@ int main(void)
     check_offers();
     check_purposes();
     check_gpus();
+    check_beginnings();
     check_chunks();
     check_workers();
     check_frames();
