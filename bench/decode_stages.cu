@@ -111,20 +111,14 @@ static void free_pieces(const std::vector<piece> &pieces)
     }
 }
 
-static std::vector<piece> plan_all(const decode_planner *planner, const decode_capacity &capacity,
+static std::vector<piece> plan_all(decode_walk walk, const decode_capacity &capacity,
                                    const byte_vector &file)
 {
     std::vector<piece> pieces;
-    decode_walk walk = {};
-    decode_limits limits = {};
-    limits.window_max = ZSTD_WINDOW_MAX;
-    limits.can_hash = true;
-    walk.planner = planner;
-    planner->begin(&walk, 0, &limits);
     for (size_t at = 0; at < file.size();) {
         piece piece = {at, new_plan(capacity)};
-        piece.plan.format = planner->format;
-        if (planner->plan(&walk, &piece.plan, file.data() + at, file.size() - at, true) ==
+        piece.plan.format = walk.format;
+        if (decode_walk_plan(&walk, &piece.plan, file.data() + at, file.size() - at, true) ==
             DECODE_PLANNED)
             pieces.push_back(piece);
         else if (piece.plan.taken == 0)
@@ -243,7 +237,7 @@ static void add_found(found_counts &found, const decode_batch &batch)
 }
 
 struct launching {
-    const decode_planner *planner;
+    decode_walk walk; // at the beginning of FILE
     decode_stage_list stages;
     decode_residents residents;
     std::vector<std::vector<cudaEvent_t>> events; // by repeat: before each stage, and at the end
@@ -257,9 +251,8 @@ static launching prepare(const options &options, const codec *codec)
     launching launching = {};
     int processors;
     check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, 0), "device");
-    launching.planner = decode_planner_find(codec);
-    if (launching.planner)
-        launching.stages = decode_stages[launching.planner->format];
+    if (decode_walk_begin(&launching.walk, codec, 0, ZSTD_WINDOW_MAX, false))
+        launching.stages = decode_stages[launching.walk.format];
     if (launching.stages.count == 0)
         die("no GPU decompresses FILE");
     check(decode_prepare_stages(&launching.residents, processors), "occupancy");
@@ -322,7 +315,7 @@ static size_t time_stages(const options &options, const byte_vector &file, const
 {
     const decode_capacity capacity =
         capacity_of(options.batch << 20, file.size(), (options.batch << 8) + 1);
-    const std::vector<piece> pieces = plan_all(launching.planner, capacity, file);
+    const std::vector<piece> pieces = plan_all(launching.walk, capacity, file);
     batch_ring ring = acquire_memory(capacity, 2);
     size_t made = 0;
     for (size_t i = 0; i < pieces.size(); i++) {
@@ -403,7 +396,7 @@ static double time_pipeline(const options &options, byte_vector &file, size_t du
 {
     const decode_capacity capacity = capacity_of(options.batch << 19, options.in << 20, 4096);
     check(cudaHostRegister(file.data(), file.size(), 0), "pinning");
-    const std::vector<piece> pieces = plan_all(launching.planner, capacity, file);
+    const std::vector<piece> pieces = plan_all(launching.walk, capacity, file);
     pipeline pipeline = open_pipeline(options, capacity);
     std::vector<double> times;
     for (int i = 0; i < options.repeats + 1; i++) {
@@ -476,7 +469,7 @@ int main(int argc, char **argv)
     const double size = static_cast<double>(due.size()) / 1e9;
     std::printf("%s: %.3f GB of content, %.3f GB compressed, %zu batches\n", options.file, size,
                 static_cast<double>(file.size()) / 1e9, count);
-    if (launching.planner->format == DECODE_GZIP)
+    if (launching.walk.format == DECODE_GZIP)
         print_found(launching.found);
     for (unsigned i = 0; i < launching.stages.count; i++) {
         all += launching.seconds[i];

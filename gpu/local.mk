@@ -17,17 +17,16 @@ gpu_engine_sources = \
 
 # The decoder: what the host plans, its batches, and the device that is extended by it.
 decoder_sources = gpu/decode/content_check.c gpu/decode/decoder.c gpu/decode/queue.c
-decoder_headers = gpu/decode/batch.h gpu/decode/decoder_internal.h gpu/decode/device_decoding.h \
+decoder_headers = gpu/decode/batch.h gpu/decode/decoder_internal.h \
 	gpu/decode/gzip/gzip.h gpu/decode/plan.h
 if HAVE_GPU_DECODING
 gpu_decode_sources = gpu/decode/plan.c $(decoder_headers)
 gpu_engine_sources += $(decoder_sources)
 decode_objects = gpu/decode/device_decoding.o gpu/decode/stage_table.o
-no_decoding = gpu/decode/no_device_decoding.c
 else
 gpu_engine_sources += gpu/decode/no_decoder.c
 endif
-EXTRA_DIST += gpu/decode/plan.c $(decoder_sources) $(decoder_headers) gpu/decode/no_decoder.c gpu/decode/no_device_decoding.c
+EXTRA_DIST += gpu/decode/plan.c $(decoder_sources) $(decoder_headers) gpu/decode/no_decoder.c
 
 cuda_sources = gpu/engine/device.cu gpu/decode/device_decoding.cu gpu/count/kernel_table.cu gpu/decode/stage_table.cu
 kernel_headers = \
@@ -47,7 +46,7 @@ device = gpu/engine/device.o gpu/count/kernel_table.o $(decode_objects)
 device_libs = $(CUDA_LIBS)
 else
 noinst_LIBRARIES += libnodevice.a
-libnodevice_a_SOURCES = gpu/engine/no_device.c $(no_decoding)
+libnodevice_a_SOURCES = gpu/engine/no_device.c
 device = libnodevice.a
 device_libs =
 endif

@@ -3,83 +3,19 @@
  * way out, and waits) stands above queue.c (memory and batches), and that above content_check.c
  * (checksums).
  *
- * The engine's lock is held in all functions. An int that is returned is 1: it was done; 0: not
- * yet; or -1: the device is lost. */
+ * The engine's lock is held in all functions. Once the device is lost, which the engine knows,
+ * what they return means nothing. */
 #ifndef GPUHISTO_GPU_DECODE_DECODER_INTERNAL_H
 #define GPUHISTO_GPU_DECODE_DECODER_INTERNAL_H
 
 #include "decoder.h"
-#include "device_decoding.h"
 #include "plan.h"
 #include "gpu/engine/engine_internal.h"
-#include "src/tally/characters.h"
+#include "src/hash/xxh64.h"
 #include "src/input/records.h"
+#include "src/tally/characters.h"
 
-#include <stdatomic.h>
-#include <time.h>
-
-/* --- content_check.c: verifies the checksums of zstd frames whose content is on the device: it is
- * copied back, and hashed on the host. A frame's checksum is the lower half of the XXH64 of its
- * content, which is one chain from the first byte to the last.
- *
- * Threads do that, several if there are several frames at a time. Each copies in parts, so that one
- * part is hashed while the next ones are copied. */
-
-struct content_check;
-
-enum content_verdict {
-    CONTENT_GOOD,
-    CONTENT_CORRUPT, /* a frame does not have its checksum */
-    CONTENT_LOST,    /* the device is lost */
-    CONTENT_PENDING, /* this is not known yet */
-};
-
-/* A batch that is being verified. Nobody else changes it until it is done. */
-struct content_job {
-    unsigned slot;
-    const struct decode_plan *plan;
-    const uint32_t *frame_ends;   /* where the content of each frame ends */
-    bool goes_on;                 /* the last frame does, and has a checksum */
-    uint64_t number;              /* from 1, of the batches since content_check_open */
-    uint32_t next;                /* the frame that no thread has taken yet */
-    uint32_t frames;              /* how many there are */
-    uint32_t ending;              /* frames that end in the batch, and are not verified yet */
-    uint32_t left;                /* frames that are not hashed yet */
-    enum content_verdict verdict; /* of those verified */
-    struct content_job *after;
-};
-
-/* Copies numbered below this are the caller's own; the others have memory for a part each. */
-#define CONTENT_FIRST_READ 4
-#define CONTENT_PARTS_MAX (DEVICE_READS - CONTENT_FIRST_READ)
-
-/* Opens it, and starts a first thread; `part` bytes are copied at a time. NULL if memory or threads
- * are short. */
-struct content_check *content_check_open(struct gpu_engine *gpu, size_t part);
-
-/* Begins a batch whose verdict is good: *job with its slot, plan, frame_ends and goes_on set. The
- * batches of a file come in order, without gaps. The engine's lock is held, as a thread that is
- * started needs pinned memory. */
-void content_check_begin(struct content_check *check, struct content_job *job);
-
-/* Returns whether the frames that end in the batch have their checksums. */
-enum content_verdict content_check_verdict(struct content_check *check,
-                                           const struct content_job *job);
-
-/* True if the content of a job is no longer needed. */
-bool content_check_is_done(struct content_check *check, const struct content_job *job);
-
-/* Returns the seconds that threads have spent hashing, and the bytes of host memory that they have
- * taken. NULL is fine here and below. */
-double content_check_seconds(struct content_check *check);
-uint64_t content_check_memory(struct content_check *check);
-
-/* Waits for the threads, and frees it. All jobs are done, or the device is lost; memory that a lost
- * device may still write to is not freed. Returns the seconds that were spent hashing. */
-double content_check_close(struct content_check *check);
-
-/* --- memory: opened for the first file, and once more when a large one comes after small ones ---
- */
+/* --- batches --- */
 
 /* The states of a batch. They are bits, so that one can look for several. */
 enum batch_state {
@@ -91,29 +27,76 @@ enum batch_state {
     BATCH_HASHING = 16, /* all that is left to do */
 };
 
+/* A batch. It lies in pinned memory, as a device that is lost may still read of it. */
 struct decoder_batch {
     struct slot slot; /* first. Its chunk has the length of the content that is counted with the
                        * batch, and no data */
     enum batch_state state;
-    struct decode_plan plan;
-    struct device_batch *decoding; /* the same, while it is decoded */
-    struct decode_verdict *verdict;
-    uint32_t *frame_ends;
-    struct content_job job; /* of its content, if that is verified */
-    bool is_dropped;        /* it is decoded in vain, as the file goes back to before it */
-    int64_t begin;          /* of what is counted, from where the batch's content begins */
-    uint32_t shared;        /* of pairs: bytes of it that are counted with the next batch, too */
+    struct device_batch work;
+    bool is_dropped; /* it is decoded in vain, as the file goes back to before it */
+    int64_t begin;   /* of what is counted, from where the batch's content begins */
+
+    /* Of content that is verified: */
+    bool goes_on;      /* the last frame does, and has a checksum */
+    uint32_t next;     /* the frame that no thread has taken yet */
+    uint32_t ending;   /* frames that end in the batch, and are not verified yet */
+    uint32_t left;     /* frames that are not hashed yet */
+    bool is_corrupt;   /* a frame does not have its checksum */
+    bool has_hash;     /* that of the frame which goes on is there */
+    struct xxh64 hash; /* of that, up to the end of the batch */
+    struct decoder_batch *before, *after;
 };
+
+/* --- content_check.c: verifies the checksums of zstd frames whose content is on the device: it is
+ * copied back, and hashed on the host. A frame's checksum is the lower half of the XXH64 of its
+ * content, which is one chain from the first byte to the last.
+ *
+ * Threads do that, several if there are several frames at a time. Each copies in parts, so that one
+ * part is hashed while the next ones are copied. --- */
+
+/* The most threads. A core hashes 10 GB/s and more, so this many keep up with the device. */
+#define CHECK_THREADS 4
+
+/* Parts that a thread has under way. The copies of three hide how long one takes to be seen. */
+#define CHECK_PARTS 4
+
+struct check_thread {
+    struct gpu_decoder *decoder;
+    pthread_t thread;
+    struct pinned pinned; /* parts, one after the other */
+};
+
+struct content_check {
+    struct check_thread threads[CHECK_THREADS];
+    unsigned count;                        /* of these; 0: nothing is verified */
+    unsigned busy;                         /* that have a run */
+    struct decoder_batch *oldest, *newest; /* of those that have frames no thread has taken */
+    struct decoder_batch *last;            /* the last one that was begun */
+    bool is_closing;
+    pthread_cond_t changed;
+};
+
+/* Starts a first thread, unless memory or threads are short. */
+void content_check_open(struct gpu_decoder *decoder);
+
+/* Begins a batch whose verdict is good, with goes_on set. The batches of a file come in order,
+ * without gaps. `left` and `ending` then go down to 0. */
+void content_check_begin(struct gpu_decoder *decoder, struct decoder_batch *batch);
+
+/* Waits for the threads, without the lock. No batch is under way, or the device is lost; memory
+ * that a lost device may still write to is not freed. */
+void content_check_close(struct gpu_decoder *decoder);
+
+/* --- memory: opened for the first file, and once more when a large one comes after small ones ---
+ */
 
 enum input_state { INPUT_FREE, INPUT_FILLING, INPUT_COPYING };
 
 /* Compressed bytes on their way to the device. */
 struct decoder_input {
     struct chunk chunk; /* first: what is filled */
-    unsigned index;
     enum input_state state;
-    uint64_t planned; /* bytes that the planner has seen; may be more than there are */
-    bool is_copied;   /* some of them were sent to the device */
+    uint64_t planned; /* bytes that the walk has seen; may be more than there are */
     struct pinned pinned;
 };
 
@@ -130,17 +113,15 @@ struct decoder_memory {
     enum decoder_size size;
     struct device_decoding decoding; /* without batches: the device decompresses nothing */
     struct decoder_batch *batch;
-    struct pinned pinned; /* the batches' memory */
+    struct pinned pinned; /* the batches, and `fetched` */
     struct pinned
         earlier; /* that of smaller ones: snapshots change places, so good ones are there */
     struct decoder_input input[DEVICE_INPUTS];
     unsigned inputs;        /* that are open */
     size_t input_size;      /* bytes of each */
-    unsigned char *fetched; /* pinned, fetch_size bytes: content that comes back */
+    unsigned char *fetched; /* fetch_size bytes: content that comes back */
     size_t fetch_size;
-    struct content_check *check; /* NULL: nothing is verified */
-    uint64_t host_bytes;         /* taken, without those of `check` */
-    double hash_seconds;         /* of threads that have ended */
+    uint64_t host_bytes; /* taken */
 };
 
 /* --- file: what was planned, and what was counted ---
@@ -151,8 +132,8 @@ struct decoder_memory {
 enum file_end {
     FILE_GOES_ON,
     FILE_WHOLE,   /* all of it was planned */
-    FILE_LEFT,    /* what follows is not for the device */
-    FILE_REFUSED, /* the device, or a checksum, refused a batch: no other one is launched */
+    FILE_REFUSED, /* some of it is not for the device, or was refused: nothing more is launched or
+                   * counted */
 };
 
 /* Content after the last whole record. */
@@ -169,51 +150,42 @@ struct decoder_file {
     struct decode_walk walk;
     uint64_t need; /* compressed bytes, to go on */
     enum file_end end;
-    uint64_t launched; /* batches; */
-    uint64_t judged;   /* of these, counted or empty */
-    uint64_t content;  /* bytes of batches that were found good */
-    uint64_t counted;  /* of these, as far as snapshots tell */
+    uint64_t launched; /* batches */
+    uint64_t counted;  /* bytes of content that were sent to be counted */
     bool goes_back;    /* the reader does not know yet that what comes next was there before */
-    bool is_cut_off;   /* a batch was not counted; nor are those after it */
     struct content_tail tail;
-};
-
-/* --- the decoder --- */
-
-/* The batches, which take turns. Those on their way come right before the next one, in order. */
-struct decoder_queue {
-    unsigned turn;                 /* the batch that is planned next */
-    struct decoder_batch *planned; /* to which blocks are added; or NULL */
 };
 
 /* Content that is copied to the host's memory, a piece at a time. */
 struct decoder_fetch {
-    unsigned slot;
-    struct device_content left; /* to be copied; of no bytes: there is nothing to fetch */
-    size_t under_way;           /* bytes of it */
+    size_t done;      /* bytes that are there */
+    size_t under_way; /* and that come next */
 };
 
 struct gpu_decoder {
     struct gpu_engine *gpu; /* whose it is */
     uint64_t bytes;         /* of content that was decompressed and counted */
     struct decoder_memory memory;
+    struct content_check check;
     struct decoder_file file;
-    struct decoder_queue queue;
+    unsigned turn; /* the batch that is planned next: batches take turns. Those on their way come
+                    * right before it, in order */
+    struct decoder_batch *planned; /* to which blocks are added; or NULL */
     struct decoder_fetch fetch;
     struct timespec filling; /* when the last chunk was given out */
 };
 
 /* --- queue.c: memory --- */
 
-/* Takes memory of that size, and gives back the memory before. If memory is short, there are no
- * batches. 0, or -1: the device is lost. */
-int decoder_memory_open(struct gpu_decoder *decoder, enum decoder_size size);
+/* Takes memory of that size, unless there is, and gives back the memory before. If memory is short,
+ * there are no batches. */
+void decoder_memory_open(struct gpu_decoder *decoder, enum decoder_size size);
 
 /* Takes memory for one more input. NULL: there are as many as there may be. */
 struct decoder_input *decoder_memory_add_input(struct gpu_decoder *decoder);
 
 /* Frees the memory, except for what a lost device may still write to. */
-void decoder_memory_close(struct decoder_memory *memory);
+void decoder_memory_close(struct gpu_decoder *decoder);
 
 /* --- queue.c: batches are planned, launched, judged, counted and freed ---
  *
@@ -224,35 +196,29 @@ void decoder_memory_close(struct decoder_memory *memory);
 /* Begins to plan a batch of that origin, unless one is planned. False if no batch is free. */
 bool decoder_queue_open_batch(struct gpu_decoder *decoder, const struct origin *origin);
 
-/* Launches the batch that is planned, once the next one is free. */
-int decoder_queue_launch(struct gpu_decoder *decoder);
+/* Launches the batch that is planned, once the next one is free. True if it was launched. */
+bool decoder_queue_launch(struct gpu_decoder *decoder);
 
-/* Launches the batch if that is due. With nothing to launch, returns 0. */
-int decoder_queue_launch_due(struct gpu_decoder *decoder);
+/* Launches the batch that is planned, if there is one and that is due. True if it was launched. */
+bool decoder_queue_launch_due(struct gpu_decoder *decoder);
 
-/* Polls verdicts and hashes, and has the oldest batch counted if it can be. Sets *good to the slot
- * of one that was sent to be counted, or is empty, as it ends no record; or to NULL. */
-int decoder_queue_poll(struct gpu_decoder *decoder, struct slot **good);
+/* Polls verdicts and hashes, and sends the oldest batch to be counted if it can be. True if
+ * something has come of it. */
+bool decoder_queue_poll(struct gpu_decoder *decoder);
 
-/* Frees a batch whose snapshot was believed. */
-void decoder_queue_count(struct gpu_decoder *decoder, struct slot *slot);
+/* Frees a batch that is neither decoded nor counted any more, once its content was hashed. */
+void decoder_queue_release(struct decoder_batch *batch);
 
-/* Returns how many batches are in one of these states, a sum of enum batch_state. */
-unsigned decoder_queue_count_in(const struct gpu_decoder *decoder, unsigned states);
+/* Returns the oldest batch that is in one of these states, a sum of enum batch_state; or NULL. */
+struct decoder_batch *decoder_queue_oldest(const struct gpu_decoder *decoder, unsigned states);
 
-/* True while a batch is to be launched, decoded, judged, counted or hashed. */
-bool decoder_queue_is_busy(const struct gpu_decoder *decoder);
+/* True if a batch is to be launched, now or later. */
+bool decoder_queue_has_planned(const struct gpu_decoder *decoder);
 
-/* True if nothing but hashing is waited for. */
-bool decoder_queue_is_hashing(const struct gpu_decoder *decoder);
+/* Returns the bytes of the file that come next. */
+struct compressed_next decoder_queue_next(struct gpu_decoder *decoder);
 
-/* True if the file may go back to a batch that is being decoded, or is to be. */
-bool decoder_queue_may_go_back(const struct gpu_decoder *decoder);
-
-/* Returns the first byte of the file that may be needed again if the device goes on. */
-uint64_t decoder_queue_again(const struct gpu_decoder *decoder);
-
-/* Drops the batch that is planned, as the file has ended. */
-void decoder_queue_drain(struct gpu_decoder *decoder);
+/* Drops the batch that is planned. */
+void decoder_queue_drop_planned(struct gpu_decoder *decoder);
 
 #endif

@@ -5,7 +5,7 @@
 // the next one's, is written to that one's memory by its own stages, so streams may be ahead of the
 // host.
 #include "gpu/engine/device_internal.cuh"
-#include "device_decoding.h"
+#include "plan.h"
 #include "pipeline.cuh"
 
 #include <cstdlib>
@@ -217,9 +217,9 @@ static bool launch_tail(struct device *device, struct decode_batch batch)
 {
     const struct device_decoding *plan = &device->decoding->plan;
     unsigned max = plan->keep_min;
-    bool lines = plan->separators == SEPARATORS_NEWLINES;
+    bool lines = plan->lines;
     void *params[] = {&batch, &max, &lines};
-    return plan->separators == SEPARATORS_NONE ||
+    return !plan->has_tail ||
            device_ok(device,
                      cudaLaunchKernel(reinterpret_cast<const void *>(decode_tail_kernel), dim3(1),
                                       dim3(decode_tail_threads), params, 0,

@@ -181,18 +181,6 @@ static uint32_t room_of(const struct zstd_walk *walk)
     return (uint32_t)(left < max ? left : max);
 }
 
-static void add_frame(struct zstd_walk *walk, struct decode_plan *plan)
-{
-    plan->frame_end[plan->frames] = (struct decode_frame_end){.has_checksum = false};
-    plan->frame[plan->frames++] = (struct decode_frame){
-        .content = walk->parts.header.content,
-        .window = (uint32_t)walk->parts.header.window,
-        .first = plan->blocks,
-        .begins = !walk->has_begun,
-    };
-    walk->has_begun = true;
-}
-
 /* True if the plan has no frame yet to which the next block belongs. */
 static bool needs_frame(const struct zstd_walk *walk, const struct decode_plan *plan)
 {
@@ -209,30 +197,31 @@ static bool fits(const struct zstd_walk *walk, const struct decode_plan *plan,
            (!needs_frame(walk, plan) || plan->frames < plan->capacity.frames);
 }
 
-static uint32_t checksum_at(const unsigned char *in)
-{
-    return in[0] | (uint32_t)in[1] << 8 | (uint32_t)in[2] << 16 | (uint32_t)in[3] << 24;
-}
-
 /* Ends the frame; in[0] is what follows its last block. */
 static void end_frame(struct zstd_walk *walk, struct decode_plan *plan, const unsigned char *in)
 {
     const uint32_t frame = plan->frames - 1;
-    const bool has_checksum = walk->parts.header.has_checksum;
     plan->frame[frame].ends = true;
-    plan->frame_end[frame].has_checksum = has_checksum;
-    if (has_checksum) {
-        plan->frame_end[frame].checksum = checksum_at(in);
-        zstd_part_pass(&walk->parts);
-    }
+    if (!walk->parts.header.has_checksum)
+        return;
+    plan->frame_end[frame] = (struct decode_frame_end){
+        true, in[0] | (uint32_t)in[1] << 8 | (uint32_t)in[2] << 16 | (uint32_t)in[3] << 24};
+    zstd_part_pass(&walk->parts);
 }
 
 /* Adds a block that takes `size` bytes, with its header and the checksum after it. */
 static void add_block(struct zstd_walk *walk, struct decode_plan *plan, struct decode_block *block,
                       uint64_t size)
 {
-    if (needs_frame(walk, plan))
-        add_frame(walk, plan);
+    if (needs_frame(walk, plan)) {
+        plan->frame_end[plan->frames] = (struct decode_frame_end){.has_checksum = false};
+        plan->frame[plan->frames++] =
+            (struct decode_frame){.content = walk->parts.header.content,
+                                  .window = (uint32_t)walk->parts.header.window,
+                                  .first = plan->blocks,
+                                  .begins = !walk->has_begun};
+        walk->has_begun = true;
+    }
     block->frame = plan->frames - 1;
     plan->frame[block->frame].blocks++;
     plan->block[plan->blocks++] = *block;
@@ -398,75 +387,42 @@ enum decode_planned gzip_plan_piece(struct gzip_walk *walk, struct decode_plan *
 
 /* --- any format --- */
 
-static void begin_zstd(struct decode_walk *walk, uint64_t at, const struct decode_limits *limits)
+/* No window of gzip is beyond a limit, and the device verifies its checksums, as the cores do. */
+bool decode_walk_begin(struct decode_walk *walk, const struct codec *codec, uint64_t at,
+                       uint32_t window_max, bool leave_checksums)
 {
-    walk->zstd = (struct zstd_walk){.at = at,
-                                    .window_max = limits->window_max,
-                                    .leave_checksums = !limits->no_check && !limits->can_hash};
+    const bool is_zstd = strcmp(codec->name, "zstd") == 0;
+#if HAVE_ISAL
+    const bool is_gzip = strcmp(codec->name, "gzip") == 0;
+#else
+    const bool is_gzip = false;
+#endif
+    if (!is_zstd && !is_gzip)
+        return false;
+    walk->format = is_zstd ? DECODE_ZSTD : DECODE_GZIP;
+    if (is_zstd)
+        walk->zstd = (struct zstd_walk){
+            .at = at, .window_max = window_max, .leave_checksums = leave_checksums};
+    else
+        walk->gzip = (struct gzip_walk){.at = at};
+    return true;
 }
 
-static enum decode_planned plan_zstd(struct decode_walk *walk, struct decode_plan *plan,
+enum decode_planned decode_walk_plan(struct decode_walk *walk, struct decode_plan *plan,
                                      const unsigned char *in, size_t len, bool is_end)
 {
-    (void)is_end;
-    return zstd_plan_blocks(&walk->zstd, plan, in, len);
+    return walk->format == DECODE_GZIP ? gzip_plan_piece(&walk->gzip, plan, len, is_end)
+                                       : zstd_plan_blocks(&walk->zstd, plan, in, len);
 }
 
-static struct decode_ahead peek_zstd(const struct decode_walk *walk)
+/* If a member of gzip is cut short, the device refuses it. */
+struct decode_ahead decode_walk_peek(const struct decode_walk *walk)
 {
     const struct zstd_walk *zstd = &walk->zstd;
+    if (walk->format == DECODE_GZIP)
+        return (struct decode_ahead){.at = walk->gzip.at};
     const bool in_frame = zstd->parts.next == ZSTD_BLOCK;
     return (struct decode_ahead){.at = zstd->at,
                                  .in_frame = in_frame,
                                  .is_hashed = in_frame && zstd->parts.header.has_checksum};
-}
-
-#if HAVE_ISAL
-
-/* Begins a file. The limits are not needed: no window is beyond them, and checksums are verified in
- * any case, as on the cores. */
-static void begin_gzip(struct decode_walk *walk, uint64_t at, const struct decode_limits *limits)
-{
-    (void)limits;
-    walk->gzip = (struct gzip_walk){.at = at};
-}
-
-static enum decode_planned plan_gzip(struct decode_walk *walk, struct decode_plan *plan,
-                                     const unsigned char *in, size_t len, bool is_end)
-{
-    (void)in;
-    return gzip_plan_piece(&walk->gzip, plan, len, is_end);
-}
-
-/* Returns what comes next. If a member is cut short, the device refuses it. */
-static struct decode_ahead peek_gzip(const struct decode_walk *walk)
-{
-    return (struct decode_ahead){.at = walk->gzip.at};
-}
-
-static void learn_gzip(struct decode_walk *walk, const struct decode_plan *plan, uint32_t content)
-{
-    gzip_plan_learn(&walk->gzip, plan, content);
-}
-
-static bool plan_gzip_again(struct decode_walk *walk, const struct decode_plan *plan)
-{
-    return gzip_plan_again(&walk->gzip, plan);
-}
-
-#endif
-
-static const struct decode_planner planners[] = {
-    {DECODE_ZSTD, "zstd", begin_zstd, plan_zstd, peek_zstd, NULL, NULL},
-#if HAVE_ISAL
-    {DECODE_GZIP, "gzip", begin_gzip, plan_gzip, peek_gzip, learn_gzip, plan_gzip_again},
-#endif
-};
-
-const struct decode_planner *decode_planner_find(const struct codec *codec)
-{
-    for (size_t i = 0; i < sizeof planners / sizeof planners[0]; i++)
-        if (strcmp(planners[i].name, codec->name) == 0)
-            return &planners[i];
-    return NULL;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The host's part of decompressing on a GPU: a planner of each format cuts a file into batches, and
- * says how much memory these need. Blocks themselves are not looked into.
+/* The host's part of decompressing on a GPU: a file is cut into batches, by a walk for each format,
+ * and it is known how much memory these need. Blocks themselves are not looked into.
  *
  * One thread for each file. */
 #ifndef GPUHISTO_GPU_DECODE_PLAN_H
@@ -146,18 +146,24 @@ bool gzip_plan_again(struct gzip_walk *walk, const struct decode_plan *plan);
 
 /* The host's position in a file. */
 struct decode_walk {
-    const struct decode_planner *planner;
+    enum decode_format format;
     union {
         struct zstd_walk zstd;
         struct gzip_walk gzip;
     };
 };
 
-struct decode_limits {
-    uint32_t window_max; /* bytes; frames with a larger window are left, */
-    bool no_check;       /* the host need not compare checksums; otherwise, */
-    bool can_hash;       /* it can */
-};
+/* Begins a file of that codec with the frame at byte `at`. Of zstd, frames with a larger window are
+ * left; and with leave_checksums those with a checksum. False: no GPU decompresses that. */
+bool decode_walk_begin(struct decode_walk *walk, const struct codec *codec, uint64_t at,
+                       uint32_t window_max, bool leave_checksums);
+
+/* Adds to a plan as much of in[0..len) as there is and fits. in[0] is the byte that follows in the
+ * file after all that was taken; is_end: the file ends with in[len]. Bytes that are added now,
+ * plan->in_size - plan->in_at from in[0] on, will be in the batch's memory at DECODE_CARRY +
+ * plan->in_at. Goes on from what was taken, also with DECODE_NEEDS_MORE. */
+enum decode_planned decode_walk_plan(struct decode_walk *walk, struct decode_plan *plan,
+                                     const unsigned char *in, size_t len, bool is_end);
 
 /* The bytes that a file goes on with after all that was planned. */
 struct decode_ahead {
@@ -166,32 +172,34 @@ struct decode_ahead {
     bool is_hashed; /* and the host is to hash its content */
 };
 
-struct decode_planner {
-    enum decode_format format;
-    const char *name; /* of its codec */
+/* Returns that. */
+struct decode_ahead decode_walk_peek(const struct decode_walk *walk);
 
-    /* Begins a file with the frame at byte `at`. */
-    void (*begin)(struct decode_walk *walk, uint64_t at, const struct decode_limits *limits);
+/* --- a device that decompresses: what gpu/engine/device.h is extended by --- */
 
-    /* Adds to a plan as much of in[0..len) as there is and fits. in[0] is the byte that follows in
-     * the file after all that was taken; is_end: the file ends with in[len]. Bytes that are added
-     * now, plan->in_size - plan->in_at from in[0] on, will be in the batch's memory at DECODE_CARRY
-     * + plan->in_at. Goes on from what was taken, also with DECODE_NEEDS_MORE. */
-    enum decode_planned (*plan)(struct decode_walk *walk, struct decode_plan *plan,
-                                const unsigned char *in, size_t len, bool is_end);
-
-    struct decode_ahead (*peek)(const struct decode_walk *walk);
-
-    /* Learns that a batch was good, and has so much content. NULL: that is of no use. */
-    void (*learn)(struct decode_walk *walk, const struct decode_plan *plan, uint32_t content);
-
-    /* Goes back to where a batch began for which there was no room, and plans a smaller one. False:
-     * it cannot be smaller. NULL: there always is room. */
-    bool (*plan_again)(struct decode_walk *walk, const struct decode_plan *plan);
+/* The sizes that decompressing has memory for: an argument of device_open_decoding. */
+struct device_decoding {
+    struct decode_capacity capacity; /* of a batch */
+    unsigned batches;                /* two at least, DEVICE_BATCHES_MAX at most; 0: the device
+                                      * decompresses nothing */
+    uint64_t memory;                 /* set: bytes of the device's memory that all of it takes */
+    /* Bytes of content that are kept for the next batch. A record that ends with a separator has at
+     * most this length. */
+    uint32_t keep_min;
+    bool has_tail; /* the verdict tells how content ends; records otherwise have a size */
+    bool lines;    /* and newlines alone end records */
 };
 
-/* Returns the planner for a codec, or NULL: no GPU decompresses that. */
-const struct decode_planner *decode_planner_find(const struct codec *codec);
+/* A batch, of which plan.in_size bytes were copied. It goes on where the batch before ended, unless
+ * `begins`. The plan's arrays must not change before the verdict has arrived. A batch that was
+ * refused may be decoded again, with fewer bytes, and then those after it: the state that they go
+ * on from is still there. */
+struct device_batch {
+    struct decode_plan plan;
+    bool begins;
+    struct decode_verdict *verdict; /* where it is written what it came to, */
+    uint32_t *frame_ends;           /* and where the content of each frame in the plan ends */
+};
 
 #ifdef __cplusplus
 }

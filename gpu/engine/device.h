@@ -8,7 +8,7 @@
  * come. Work is enqueued and done later. Copies run on one stream, counting and snapshots on
  * another, each in the order of the calls.
  *
- * A device may be extended, so that it decompresses (gpu/decode/device_decoding.h). A batch has
+ * A device may be extended, so that it decompresses (gpu/decode/plan.h). A batch has
  * memory of its own, and is counted as a slot is: its slot is number plan->slots and on.
  *
  * The engine calls it through a thread of its own (device_thread.h), as a call may never return.
@@ -129,7 +129,7 @@ enum device_work_kind {
  * time are below. */
 #define DEVICE_BATCHES_MAX 8
 #define DEVICE_INPUTS 3 /* of blocks */
-#define DEVICE_READS 20 /* of content */
+#define DEVICE_READS 17 /* of content */
 
 /* A chunk, of 1 to slot_size bytes. They must not change until the slot's snapshot has arrived. */
 struct device_chunk {
@@ -163,7 +163,7 @@ struct device_content {
     unsigned char *to; /* of WORK_READ_CONTENT: pinned host memory */
 };
 
-struct device_batch; /* gpu/decode/device_decoding.h */
+struct device_batch; /* gpu/decode/plan.h */
 
 struct device_work {
     enum device_work_kind kind;
@@ -197,6 +197,11 @@ int device_arrived(struct device *device, enum device_work_kind kind, unsigned n
  * was done in the slot, of WORK_COPY_BLOCKS the copy. */
 int device_times(struct device *device, enum device_work_kind kind, unsigned number,
                  struct slot_times *times);
+
+/* Extends the device: takes as much of the memory that is asked for in *decoding, a struct
+ * device_decoding, as the device has, and sets *decoding to that. If it is called again, nothing
+ * may be under way, and what was taken before is given back first. 0, or -1: the device is lost. */
+int device_open_decoding(struct device *device, void *decoding);
 
 /* Returns why the last call that failed did, as CUDA names it. Lives as long as the device. */
 const char *device_error(const struct device *device);

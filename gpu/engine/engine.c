@@ -74,11 +74,15 @@ int gpu_judge_poll(struct gpu_engine *gpu, int found, bool expected)
     return gpu->is_lost ? -1 : found;
 }
 
-/* Returns 1 if a slot's snapshot has arrived, 0 if not yet, -1 if the device is lost. */
-static int gpu_poll(struct gpu_engine *gpu, const struct slot *slot)
+int gpu_poll(struct gpu_engine *gpu, enum device_work_kind kind, unsigned number, bool expected)
 {
-    return gpu_judge_poll(gpu, device_thread_arrived(gpu->thread, WORK_SNAPSHOT, slot->index),
-                          true);
+    return gpu_judge_poll(gpu, device_thread_arrived(gpu->thread, kind, number), expected);
+}
+
+void gpu_post(struct gpu_engine *gpu, const struct device_work *work)
+{
+    if (device_thread_post(gpu->thread, work) != 0)
+        gpu_lose_by_call(gpu);
 }
 
 void gpu_put_in_flight(struct gpu_engine *gpu, struct slot *slot)
@@ -96,8 +100,7 @@ void gpu_queue_snapshot(struct gpu_engine *gpu, struct slot *slot, bool is_due)
     const size_t first = slot->has_counts ? 0 : snapshot_tail(gpu->spec);
     const struct device_work work = {
         .kind = WORK_SNAPSHOT, .slot = slot->index, .counts = {slot->snapshot, first, slot->words}};
-    if (device_thread_post(gpu->thread, &work) != 0)
-        gpu_lose_by_call(gpu);
+    gpu_post(gpu, &work);
 }
 
 /* Polls the slots in flight, oldest first, up to the first whose snapshot is of all counts. Returns
@@ -105,7 +108,7 @@ void gpu_queue_snapshot(struct gpu_engine *gpu, struct slot *slot, bool is_due)
 static int gpu_poll_up_to_proof(struct gpu_engine *gpu, struct slot **last)
 {
     for (struct slot *slot = gpu->slots.oldest; slot; slot = slot->next) {
-        int arrived = slot->is_counted ? 1 : gpu_poll(gpu, slot);
+        int arrived = slot->is_counted ? 1 : gpu_poll(gpu, WORK_SNAPSHOT, slot->index, true);
         if (arrived != 1)
             return arrived;
         slot->is_counted = true;
@@ -122,11 +125,9 @@ static int gpu_poll_up_to_proof(struct gpu_engine *gpu, struct slot **last)
  * Returns 1 if it is there, or there is none; 0 if not yet; -1 if lost. */
 static int gpu_fetch_invalid(struct gpu_engine *gpu, struct slot *slot)
 {
-    bool moved = false;
     if (!gpu->engine.locator || (slot->text.is_known && slot->text.invalid == 0))
         return 1;
-    int fetched = gpu->extension->fetch(gpu, slot, &moved);
-    gpu_judge_poll(gpu, fetched == 0 ? moved : fetched, true);
+    int fetched = gpu->extension->fetch(gpu, slot);
     if (fetched == 1 && !slot->chunk.data)
         gpu_lose(gpu, "out of memory");
     return gpu->is_lost ? -1 : fetched;
@@ -165,7 +166,7 @@ static void gpu_free_up_to(struct gpu_engine *gpu, struct slot *last)
         gpu->times.chunks++;
         gpu->times.bytes += slot->chunk.origin.bytes;
         if (gpu_is_batch(gpu, slot))
-            gpu->extension->release(gpu, slot);
+            gpu->extension->release(slot);
         else
             slots_release(&gpu->slots, slot);
     }
@@ -356,12 +357,10 @@ static void gpu_enqueue(struct gpu_engine *gpu, struct slot *slot)
     const bool is_due = gpu->proofs == 0 || gpu->unproved + 1 >= interval;
     struct device_work work = {
         .kind = WORK_COPY_IN, .slot = slot->index, .chunk = {chunk->data + begin, len}};
-    int rc = device_thread_post(gpu->thread, &work);
+    gpu_post(gpu, &work);
     work.kind = WORK_COUNT;
-    if (rc != 0 || device_thread_post(gpu->thread, &work) != 0)
-        gpu_lose_by_call(gpu);
-    else
-        gpu_queue_snapshot(gpu, slot, is_due);
+    gpu_post(gpu, &work);
+    gpu_queue_snapshot(gpu, slot, is_due);
 }
 
 /* A chunk that was being filled when the device was lost is recounted as those in flight were. One
@@ -394,11 +393,8 @@ static void gpu_add_last_snapshot(struct gpu_engine *gpu, struct tally *tally)
     int arrived;
     const struct device_work work = {
         .kind = WORK_SNAPSHOT, .counts = {gpu->snapshots.last, 0, snapshot_words(&gpu->snapshots)}};
-    if (device_thread_post(gpu->thread, &work) != 0) {
-        gpu_lose_by_call(gpu);
-        return;
-    }
-    while ((arrived = gpu_poll(gpu, &gpu->slots.slot[0])) == 0)
+    gpu_post(gpu, &work);
+    while ((arrived = gpu_poll(gpu, WORK_SNAPSHOT, 0, true)) == 0)
         gpu_pause_unlocked(gpu);
     if (arrived != 1)
         return;

@@ -111,11 +111,10 @@ enum gpu_loan {
 /* What an engine calls of a decoder that is attached to it. */
 struct gpu_extension {
     /* Fetches the content of a batch to memory of its chunk. Returns 1 once it is there, or, if
-     * memory is short, will not be; 0: not yet; -1: the device is lost. Sets *moved if some bytes
-     * have arrived. */
-    int (*fetch)(struct gpu_engine *gpu, struct slot *slot, bool *moved);
+     * memory is short, will not be; 0: not yet; -1: the device is lost. */
+    int (*fetch)(struct gpu_engine *gpu, struct slot *slot);
     /* Frees a batch whose snapshot was believed. */
-    void (*release)(struct gpu_engine *gpu, struct slot *slot);
+    void (*release)(struct slot *slot);
     /* Drops what was fetched of batches in flight, as the device is lost. */
     void (*drop)(struct gpu_engine *gpu);
     /* Frees the decoder. Without the lock, as nobody else is there. */
@@ -185,6 +184,12 @@ void gpu_pause_unlocked(struct gpu_engine *gpu);
  * failed. The device is lost if a call has failed, or if something is `expected` of it, and it has
  * finished nothing for too long. Returns what was found, or -1: it is lost. */
 int gpu_judge_poll(struct gpu_engine *gpu, int found, bool expected);
+
+/* Looks whether work has arrived, and judges that. */
+int gpu_poll(struct gpu_engine *gpu, enum device_work_kind kind, unsigned number, bool expected);
+
+/* Posts work, or loses the device. */
+void gpu_post(struct gpu_engine *gpu, const struct device_work *work);
 
 /* Posts a snapshot after the slot's count, which was posted: of all counts, if that is due and
  * there is memory for it. May lose the device. */

@@ -56,6 +56,12 @@ int device_times(struct device *device, enum device_work_kind kind, unsigned num
     return -1;
 }
 
+int device_open_decoding(struct device *device, void *decoding)
+{
+    (void)device, (void)decoding;
+    return -1;
+}
+
 const char *device_error(const struct device *device)
 {
     (void)device;

@@ -7,7 +7,7 @@
 
 #include "tests/device/emulation.h"
 
-#include "gpu/decode/device_decoding.h"
+#include "gpu/decode/plan.h"
 #include "gpu/count/launch.h"
 #include "tests/device/emulated_device.h"
 

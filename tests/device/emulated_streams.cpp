@@ -147,10 +147,9 @@ void run_stages(struct device *device, struct decode_batch batch, const struct d
             if (grid > 0)
                 emulate_launch(grid, stage.block, stage.shared, [&] { stage.kernel(batch); });
         }
-        if (device->decoding.separators != SEPARATORS_NONE)
+        if (device->decoding.has_tail)
             emulate_launch(1, decode_tail_threads, 0, [&] {
-                decode_tail_kernel(batch, device->decoding.keep_min,
-                                   device->decoding.separators == SEPARATORS_NEWLINES);
+                decode_tail_kernel(batch, device->decoding.keep_min, device->decoding.lines);
             });
     });
 }
