@@ -9,11 +9,10 @@ gpu_plan_sources = \
 gpu_engine_sources = \
 	gpu/decode/decoder.h \
 	gpu/engine/device.h \
-	gpu/engine/device_thread.c gpu/engine/device_thread.h \
+	gpu/engine/device_thread.c \
 	gpu/engine/engine.c gpu/engine/engine_internal.h gpu/engine/gpu_engine.h \
 	gpu/engine/group.c \
-	gpu/engine/slots.c \
-	gpu/engine/snapshot.c gpu/engine/snapshot.h
+	gpu/engine/snapshot.c
 
 # The decoder: what the host plans, its batches, and the device that is extended by it.
 decoder_sources = gpu/decode/content_check.c gpu/decode/decoder.c gpu/decode/queue.c

@@ -11,7 +11,7 @@
  * A device may be extended, so that it decompresses (gpu/decode/plan.h). A batch has
  * memory of its own, and is counted as a slot is: its slot is number plan->slots and on.
  *
- * The engine calls it through a thread of its own (device_thread.h), as a call may never return.
+ * The engine calls it through a thread of its own (device_thread.c), as a call may never return.
  *
  * No two threads may be inside functions of the same device at once. An int is 0, or -1 once the
  * device is lost. Then device_error says why, and only device_error and device_name may be

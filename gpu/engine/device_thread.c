@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* The thread that makes the calls of a device, one after the other, and looks what has arrived; and
  * the posts and polls of its owner, which never wait for it but where an answer is needed. */
-#include "device_thread.h"
-#include "cuda_devices.h"
-#include "src/base/clock.h"
+#include "engine_internal.h"
 #include "src/base/grow.h"
 
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 
 /* An answer is waited for in slices, so that the time in which the process is stopped counts as one
@@ -355,6 +352,15 @@ int device_thread_call(struct device_thread *thread, device_call *call, void *ar
     return rc;
 }
 
+const char *device_thread_error(const struct device_thread *thread)
+{
+    return thread->error.text;
+}
+
+/* --- the owner: pinned memory --- */
+
+#define HUGE_PAGE ((size_t)2 << 20)
+
 struct pinning {
     void *memory;
     size_t size;
@@ -373,28 +379,47 @@ static int unpin(struct device *device, void *arg)
     return 0;
 }
 
-int device_thread_pin(struct device_thread *thread, void *memory, size_t size)
+size_t pinned_round(size_t size, size_t to)
 {
+    return (size + to - 1) / to * to;
+}
+
+/* Huge pages where they can be had: pinning then takes a tenth of the time. */
+int pinned_open(struct pinned *pinned, size_t size, struct device_thread *thread)
+{
+    pinned->mapping_size = size + HUGE_PAGE;
+    pinned->mapping = mmap(NULL, pinned->mapping_size, PROT_READ | PROT_WRITE,
+                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (pinned->mapping == MAP_FAILED) {
+        pinned->mapping = NULL;
+        return -1;
+    }
+    pinned->memory = (unsigned char *)pinned_round((uintptr_t)pinned->mapping, HUGE_PAGE);
+    madvise(pinned->memory, size, MADV_HUGEPAGE); /* only faster */
+    /* Asks the kernel for all pages, which are zeros, without writing to them. */
+    bool is_populated = false;
+#ifdef MADV_POPULATE_WRITE
+    is_populated = madvise(pinned->memory, size, MADV_POPULATE_WRITE) == 0;
+#endif
+    for (size_t at = 0; !is_populated && at < size; at += PINNED_PAGE)
+        *(volatile unsigned char *)(pinned->memory + at) = 0;
+    pinned->thread = thread;
     struct question question = {.call = pin, .may_fail = true};
-    memcpy(&question.arg, &(struct pinning){memory, size}, sizeof(struct pinning));
-    return ask(thread, &question, 1 + size / PINNED_A_DEADLINE);
+    memcpy(&question.arg, &(struct pinning){pinned->memory, size}, sizeof(struct pinning));
+    pinned->is_pinned = ask(thread, &question, 1 + size / PINNED_A_DEADLINE) == 0;
+    return 0;
 }
 
-int device_thread_unpin(struct device_thread *thread, void *memory)
+void pinned_close(struct pinned *pinned)
 {
+    if (!pinned->mapping)
+        return;
     struct question question = {.call = unpin};
-    memcpy(&question.arg, &(struct pinning){memory, 0}, sizeof(struct pinning));
-    return ask(thread, &question, 1);
-}
-
-bool device_thread_is_lost(struct device_thread *thread)
-{
-    return atomic_load(&thread->is_left);
-}
-
-const char *device_thread_error(const struct device_thread *thread)
-{
-    return thread->error.text;
+    memcpy(&question.arg, &(struct pinning){pinned->memory, 0}, sizeof(struct pinning));
+    if (pinned->is_pinned ? ask(pinned->thread, &question, 1) == 0
+                          : !atomic_load(&pinned->thread->is_left))
+        munmap(pinned->mapping, pinned->mapping_size);
+    pinned->mapping = NULL;
 }
 
 /* --- the owner: work --- */

@@ -18,6 +18,97 @@
 
 #define POLL_NS 20000 /* between looks at a busy device: a small part of a chunk's copy */
 
+_Static_assert(GPU_ENGINE_BATCHES_MAX == DEVICE_BATCHES_MAX, "what a decoder may have");
+
+/* --- slots --- */
+
+/* Returns the bytes of a slot's data: chunk_size, and for text what a chunk has beyond its cap. */
+static size_t slots_data_size(const struct histogram_spec *spec, size_t chunk_size)
+{
+    const struct record_kind kind = record_kind_of_all(spec);
+    return chunk_size + record_slack(&kind);
+}
+
+size_t gpu_engine_slot_size(const struct histogram_spec *spec, size_t chunk_size)
+{
+    size_t data = pinned_round(slots_data_size(spec, chunk_size), PINNED_LINE);
+    return pinned_round(data + (snapshot_is_of_chunk(spec) ? snapshot_size(spec) : 0), PINNED_PAGE);
+}
+
+size_t gpu_engine_size(const struct histogram_spec *spec, size_t chunk_size, unsigned count)
+{
+    return gpu_engine_slot_size(spec, chunk_size) * count +
+           pinned_round(snapshot_size(spec), PINNED_PAGE) * snapshot_spares(spec);
+}
+
+/* Puts a slot on the free list. */
+static void slots_release(struct slots *slots, struct slot *slot)
+{
+    slot->next = slots->free;
+    slots->free = slot;
+}
+
+/* Allocates the slots of an engine, as many and as large as its options say, all free. 0, or -1
+ * with the error set. */
+static int slots_open(struct gpu_engine *gpu, struct error *error)
+{
+    const struct histogram_spec *spec = gpu->spec;
+    const size_t chunk_size = gpu->options.chunk_size;
+    const unsigned count = gpu->options.buffers;
+    struct slots *slots = &gpu->slots;
+    size_t data = pinned_round(slots_data_size(spec, chunk_size), PINNED_LINE);
+    size_t step = gpu_engine_slot_size(spec, chunk_size);
+    size_t spare = pinned_round(snapshot_size(spec), PINNED_PAGE);
+    size_t size = gpu_engine_size(spec, chunk_size, count);
+    *slots = (struct slots){.count = count, .are_shared = snapshot_spares(spec) > 1};
+    slots->slot = calloc(count, sizeof slots->slot[0]);
+    if (!slots->slot || pinned_open(&slots->pinned, size, gpu->thread) != 0) {
+        error_set(error, "not enough memory for its buffers");
+        return -1;
+    }
+    unsigned char *at = slots->pinned.memory;
+    for (unsigned i = 0; i < count; i++, at += step) {
+        struct slot *slot = &slots->slot[i];
+        slot->chunk =
+            (struct chunk){.engine = &gpu->engine, .data = at, .cap = chunk_size, .fill = true};
+        slot->index = i;
+        slot->snapshot = snapshot_is_of_chunk(spec) ? (uint64_t *)(void *)(at + data) : NULL;
+        slots_release(slots, slot);
+    }
+    slots->spare = (uint64_t *)(void *)at;
+    while (slots->shared_count + 1 < snapshot_spares(spec))
+        slots->shared[slots->shared_count++] = (uint64_t *)(void *)(at += spare);
+    return 0;
+}
+
+/* Gives a slot memory for a snapshot of all counts, if it has none of its own. False if all that
+ * slots share is in use. */
+static bool slots_acquire_snapshot(struct slots *slots, struct slot *slot)
+{
+    if (slots->are_shared && !slot->snapshot && slots->shared_count > 0)
+        slot->snapshot = slots->shared[--slots->shared_count];
+    return !slots->are_shared || slot->snapshot;
+}
+
+/* Takes the snapshot's memory back, if slots share it. */
+static void slots_release_snapshot(struct slots *slots, struct slot *slot)
+{
+    if (slots->are_shared && slot->snapshot) {
+        slots->shared[slots->shared_count++] = slot->snapshot;
+        slot->snapshot = NULL;
+    }
+}
+
+/* Removes the oldest slot from those in flight. */
+static struct slot *slots_arrive(struct slots *slots)
+{
+    struct slot *slot = slots->oldest;
+    slots->oldest = slot->next;
+    if (!slots->oldest)
+        slots->newest = NULL;
+    return slot;
+}
+
 /* --- what is in flight --- */
 
 void gpu_pause_unlocked(struct gpu_engine *gpu)
@@ -87,8 +178,14 @@ void gpu_post(struct gpu_engine *gpu, const struct device_work *work)
 
 void gpu_put_in_flight(struct gpu_engine *gpu, struct slot *slot)
 {
+    struct slots *slots = &gpu->slots;
     slot->is_counted = false;
-    slots_send(&gpu->slots, slot);
+    slot->next = NULL;
+    if (slots->newest)
+        slots->newest->next = slot;
+    else
+        slots->oldest = slot;
+    slots->newest = slot;
     gpu->proofs += slot->has_counts;
     gpu->unproved = slot->has_counts ? 0 : gpu->unproved + 1;
 }
@@ -320,8 +417,10 @@ static struct chunk *gpu_acquire(struct engine *engine, bool wait)
     pthread_mutex_lock(&gpu->lock);
     while (!gpu->is_lost && (wait || !gpu_is_lent(engine))) {
         gpu_retire_ready(gpu);
-        slot = gpu->is_lost ? NULL : slots_acquire(&gpu->slots);
-        if (!slot)
+        slot = gpu->is_lost ? NULL : gpu->slots.free;
+        if (slot)
+            gpu->slots.free = slot->next;
+        else
             gpu_request_snapshot(gpu);
         if (slot || gpu->is_lost || !wait)
             break;
@@ -444,7 +543,8 @@ static void gpu_close(struct engine *engine)
     struct gpu_engine *gpu = gpu_of(engine);
     if (gpu->extension)
         gpu->extension->close(gpu);
-    slots_close(&gpu->slots);
+    pinned_close(&gpu->slots.pinned);
+    free(gpu->slots.slot);
     device_thread_close(gpu->thread);
     snapshots_close(&gpu->snapshots);
     pthread_mutex_destroy(&gpu->lock);

@@ -1,20 +1,80 @@
 /* SPDX-License-Identifier: MIT */
-/* The engine of one GPU, as its files see it, and what a decoder that uses it needs: slots, which
- * are host memory in which chunks wait for the device, and the way of what is in flight.
+/* The engine of one GPU, as its files see it, and what a decoder that uses it needs: the thread that
+ * makes the device's calls, snapshots, slots, and the way of what is in flight.
  *
  * The engine's lock is held in all functions unless their comment says otherwise. */
 #ifndef GPUHISTO_GPU_ENGINE_ENGINE_INTERNAL_H
 #define GPUHISTO_GPU_ENGINE_ENGINE_INTERNAL_H
 
-#include "device_thread.h"
+#include "device.h"
 #include "gpu_engine.h"
-#include "snapshot.h"
 #include "src/base/clock.h"
+#include "src/input/engine.h"
+#include "src/tally/histogram_spec.h"
+#include "src/tally/tally.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 
-/* --- slots.c: host memory that a device reads and writes, pinned if the device can --- */
+/* --- device_thread.c: the calls of a device, made by a thread of their own: one that never returns
+ * holds up nobody else.
+ *
+ *     the engine          the thread     the device
+ *     device_thread_post      ->  posted     ->  device_enqueue
+ *     device_thread_arrived   <-  done       <-  device_arrived
+ *
+ * Work is posted, and done in the order of the posts. Polls compare how much was posted with how
+ * much the thread has seen to arrive. So neither ever waits for the device, and a call that hangs
+ * shows as work that does not arrive. device.h says what each function does.
+ *
+ * No two threads may be inside functions of the same thread at once: the engine holds its lock. An
+ * int is 0, or -1 once the device is lost: a call has failed, or was not answered in time. Then no
+ * other is made, and device_thread_error says why. */
+
+struct device_thread;
+
+/* Starts the thread and has it open the device, as device_open. NULL with the error set. Sets
+ * *is_stuck if it has not answered within a few times the deadline. It may do so later, so what the
+ * plan points to must live as long as the process, but for `cuda_device`, which is copied. */
+struct device_thread *device_thread_open(const struct device_plan *plan, unsigned deadline_ms,
+                                         bool *is_stuck, struct error *error);
+
+/* Returns the device's name, which lives as long as the thread. */
+const char *device_thread_name(const struct device_thread *thread);
+
+/* Has the thread call a function of the device, with a copy of `arg`, `size` bytes, as the call may
+ * outlive the caller; sets *arg to what the call leaves of it. Returns 0, or -1: the call has
+ * failed, and the device is lost. */
+#define DEVICE_CALL_MAX 64 /* bytes of `arg`, at most */
+typedef int device_call(struct device *device, void *arg);
+int device_thread_call(struct device_thread *thread, device_call *call, void *arg, size_t size);
+
+/* Has work enqueued. Whatever it points to must not change until the work was seen to be done. */
+int device_thread_post(struct device_thread *thread, const struct device_work *work);
+
+/* Returns 1 if all work of this kind and number has arrived, 0 if not yet, -1: the device is lost.
+ */
+int device_thread_arrived(struct device_thread *thread, enum device_work_kind kind,
+                          unsigned number);
+
+/* Returns the times of a slot that was counted and has arrived, with plan->timing. */
+struct slot_times device_thread_times(struct device_thread *thread, unsigned slot);
+
+/* Returns the seconds that copies of compressed bytes took, with plan->timing. */
+double device_thread_copy_seconds(struct device_thread *thread);
+
+/* Returns why the device is lost. The text lives as long as the thread. */
+const char *device_thread_error(const struct device_thread *thread);
+
+/* Leaves a device that is lost: no other call is made. A call that hangs may still return, and then
+ * writes only to memory that the device was given to write to. */
+void device_thread_leave(struct device_thread *thread);
+
+/* Closes the device, unless it was left, and frees what is the caller's. Everything must have
+ * arrived, and all memory must be unpinned. */
+void device_thread_close(struct device_thread *thread);
+
+/* --- device_thread.c: host memory that a device reads and writes, pinned if the device can --- */
 
 struct pinned {
     void *mapping; /* what was mapped, and its bytes; NULL: nothing */
@@ -37,6 +97,121 @@ int pinned_open(struct pinned *pinned, size_t size, struct device_thread *thread
 /* Unpins and unmaps the memory, if there is any. The device must be done with it. Memory of a lost
  * device is left to it instead: it may still write there. */
 void pinned_close(struct pinned *pinned);
+
+/* --- snapshot.c: copies of the device's histogram in host memory, and the proof that they can be
+ * believed.
+ *
+ * The snapshot after chunk k holds chunks 1 to k. Once it has arrived, and can be believed, it
+ * becomes `good`, the last good tally. If the device is lost, `good` is what was counted there.
+ *
+ * A snapshot of many counts takes long to copy and to check. Where chunks come fast, only every few
+ * of them have one. For text the others have only the end, the counts of invalid samples and of
+ * newlines, which tell what is in the chunk.
+ *
+ * For characters a snapshot has the pages of rows that are in use (device.h), as many as are
+ * expected. If there are more, it is not whole and is dropped: one with more pages follows. Few of
+ * these are under way at a time, in memory that they share. */
+
+struct snapshots {
+    const struct histogram_spec *spec;
+    struct tally good; /* the last snapshot that was believed, at first all zeros. Its counts may be
+                        * in pages. Without snapshots on the way it has no counts, but the samples
+                        * and bytes counted so far */
+    size_t file;       /* of the last chunk that was kept */
+    struct tally moved; /* what of `good` was moved to files; at first without counts */
+    struct tally saved; /* `good`, as it was; at first without counts */
+    uint64_t *last; /* where the only snapshot goes, at the end; NULL: there are some on the way */
+    size_t pages;   /* that the next snapshot has, of those in pages */
+};
+
+/* Returns the bytes of a snapshot, at most. */
+size_t snapshot_size(const struct histogram_spec *spec);
+
+/* Returns the number of snapshots for which there is memory beyond those of chunks: one; or if
+ * chunks have none, but there are some on the way, one more than may be under way. */
+#define SNAPSHOTS_SHARED 3
+static inline unsigned snapshot_spares(const struct histogram_spec *spec)
+{
+    const bool are_shared = snapshot_is_small(spec) && !snapshot_is_of_chunk(spec);
+    return are_shared ? SNAPSHOTS_SHARED : 1;
+}
+
+/* Returns the most chunks in a row that one snapshot of all counts may stand for, in an engine with
+ * `slots` slots: 1 if snapshots are small. */
+unsigned snapshot_interval(const struct snapshots *snapshots, size_t chunk_size, unsigned slots);
+
+/* Returns the words that the next snapshot of all counts has. */
+size_t snapshot_words(const struct snapshots *snapshots);
+
+/* True if a snapshot of `count` words that arrived has all counts. If not, the next one is to have
+ * more pages. */
+bool snapshot_is_whole(struct snapshots *snapshots, const uint64_t *words, size_t count);
+
+/* Returns the word at which the end of a snapshot begins that every chunk has. */
+size_t snapshot_tail(const struct histogram_spec *spec);
+
+/* Initializes *snapshots. `words` is memory for a snapshot, all zeros, beyond those of the slots;
+ * it and the histogram must live as long. */
+void snapshots_init(struct snapshots *snapshots, const struct histogram_spec *spec,
+                    uint64_t *words);
+
+/* The growth that is possible by the chunks that a snapshot stands for. Begins with all zeros. */
+struct snapshot_growth {
+    uint64_t samples_max, bytes;
+    bool cannot_be; /* the end of a snapshot shows more than a chunk can hold */
+};
+
+/* The contents of a chunk of text, if its snapshot tells. */
+struct chunk_text {
+    bool is_known;
+    uint64_t newlines, invalid;
+};
+
+/* Adds a chunk to *growth, in the order of counting, and returns what is in it. `words` is what
+ * arrived after the chunk, all of a snapshot or the end of one, and `before` what arrived after the
+ * chunk before it, of the same growth (NULL: it is the first). `words` is NULL where there is only
+ * one snapshot, at the end. */
+struct chunk_text snapshots_grow(const struct snapshots *snapshots, struct snapshot_growth *growth,
+                                 const struct chunk *chunk, const uint64_t *before,
+                                 const uint64_t *words);
+
+/* True if the snapshot `words`, of all counts, can be true after this growth. Then *seen is the
+ * tally, whose counts stay where they are. With NULL, the counts are those so far. */
+bool snapshots_believe(const struct snapshots *snapshots, const struct snapshot_growth *growth,
+                       uint64_t *words, struct tally *seen);
+
+/* Makes *seen, whose counts are in *words, the last good tally, and exchanges *words for the memory
+ * of the one before. The chunks were of file number `file`. If the ones before were of another,
+ * what was counted of them is moved to `files` (NULL: to none), which needs a snapshot for each
+ * chunk. */
+void snapshots_keep(struct snapshots *snapshots, uint64_t **words, const struct tally *seen,
+                    size_t file, struct file_tallies *files);
+
+/* Moves what was counted, but not moved yet, to the file of the last chunk. */
+void snapshots_move(struct snapshots *snapshots, struct file_tallies *files);
+
+/* Saves the last good tally, which has all that was counted; and goes back to it. 0, or -1: memory
+ * is short. */
+int snapshots_save(struct snapshots *snapshots);
+void snapshots_go_back(struct snapshots *snapshots);
+
+/* Frees what moving and saving took. */
+void snapshots_close(struct snapshots *snapshots);
+
+/* Reports and adds a chunk without samples, which never was on the device. */
+void snapshots_add_empty(struct snapshots *snapshots, const struct chunk *chunk,
+                         struct error_locator *locator);
+
+/* Adds bytes of input that were the end of samples of chunks before. */
+void snapshots_add_bytes(struct snapshots *snapshots, uint64_t bytes);
+
+/* Adds the last good tally to another one, if there are snapshots on the way. */
+void snapshots_add_good(const struct snapshots *snapshots, struct tally *tally);
+
+/* Sets *tally to the only snapshot, which has arrived in `last`. False if it cannot be believed. */
+bool snapshots_read_last(const struct snapshots *snapshots, struct tally *tally);
+
+/* --- engine.c: slots --- */
 
 /* A slot: free -> filling -> in flight -> free. It stays in flight until a snapshot of all counts
  * was believed, its own or a later one's. A decoder's batch is a slot in flight, without data. */
@@ -66,31 +241,6 @@ struct slots {
     struct pinned pinned;
 };
 
-struct gpu_engine;
-
-/* Returns the bytes of a slot's data: chunk_size, and for text what a chunk has beyond its cap. */
-size_t slots_data_size(const struct histogram_spec *spec, size_t chunk_size);
-
-/* Allocates the slots of an engine, as many and as large as its options say, all free. 0, or -1
- * with the error set. Close them in either case; no lock is needed. */
-int slots_open(struct gpu_engine *gpu, struct error *error);
-void slots_close(struct slots *slots);
-
-/* Gives a slot memory for a snapshot of all counts, if it has none of its own. False if all that
- * slots share is in use. */
-bool slots_acquire_snapshot(struct slots *slots, struct slot *slot);
-
-/* Takes the snapshot's memory back, if slots share it. */
-void slots_release_snapshot(struct slots *slots, struct slot *slot);
-
-/* Takes a slot from the free list, or NULL; and puts it back. */
-struct slot *slots_acquire(struct slots *slots);
-void slots_release(struct slots *slots, struct slot *slot);
-
-/* Adds a slot to those in flight, as the newest; and removes the oldest, of which there is one. */
-void slots_send(struct slots *slots, struct slot *slot);
-struct slot *slots_arrive(struct slots *slots);
-
 /* --- the engine --- */
 
 /* The time that something has been waited for: the sum of the times between looks at it, of which
@@ -107,6 +257,8 @@ enum gpu_loan {
     GPU_LENT,
     GPU_NOT_LENT, /* never again */
 };
+
+struct gpu_engine;
 
 /* What an engine calls of a decoder that is attached to it. */
 struct gpu_extension {

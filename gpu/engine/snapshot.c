@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "snapshot.h"
-#include "device.h"
+#include "engine_internal.h"
 #include "src/tally/file_tallies.h"
 #include "src/text/number.h"
 

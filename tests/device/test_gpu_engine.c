@@ -10,7 +10,6 @@
 #include "gpu/decode/decoder.h"
 #include "gpu/engine/gpu_engine.h"
 #include "gpu/engine/device.h"
-#include "gpu/engine/snapshot.h"
 #include "gpu/count/strategy.h"
 #include "src/cpu/count.h"
 #include "src/codec/codec.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Which snapshots of the device's counts are believed: those that can be true after what was given
  * to it, and no others. */
-#include "gpu/engine/snapshot.h"
+#include "gpu/engine/engine_internal.h"
 
 #include <inttypes.h>
 #include <stdio.h>
