@@ -440,7 +440,8 @@ int device_enqueue(struct device *device, const struct device_work *work)
     return enqueue(device, work) ? 0 : -1;
 }
 
-int device_arrived(struct device *device, enum device_work_kind kind, unsigned number)
+int device_arrived(struct device *device, enum device_work_kind kind, unsigned number,
+                   struct slot_times *times)
 {
     const char *doing = kind == WORK_SNAPSHOT ? "counting" : "decompressing";
     const cudaEvent_t event = kind == WORK_SNAPSHOT
@@ -453,22 +454,18 @@ int device_arrived(struct device *device, enum device_work_kind kind, unsigned n
         (void)cudaGetLastError();
         return 0;
     }
-    return device_ok(device, code, doing) ? 1 : -1;
-}
-
-int device_times(struct device *device, enum device_work_kind kind, unsigned number,
-                 struct slot_times *times)
-{
-    const struct slot *slot = &device->slots[number];
-    if (!device_enter(device, "reading a clock"))
+    if (!device_ok(device, code, doing))
         return -1;
+    if (!times)
+        return 1;
     if (kind != WORK_SNAPSHOT)
-        return device->extension->times(device, number, times) ? 0 : -1;
+        return device->extension->times(device, number, times) ? 1 : -1;
+    const struct slot *slot = &device->slots[number];
     const bool known = device_elapsed(device, slot->copying, &times->copy_begin) &&
                        device_elapsed(device, slot->copied, &times->copy_end) &&
                        device_elapsed(device, slot->counting, &times->count_begin) &&
                        device_elapsed(device, slot->counted, &times->count_end);
-    return known ? 0 : -1;
+    return known ? 1 : -1;
 }
 
 const char *device_error(const struct device *device)

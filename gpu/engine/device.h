@@ -79,7 +79,7 @@ struct device_plan {
     const struct histogram_spec *spec;     /* what is counted; read in device_open only */
     unsigned slots;
     size_t slot_size; /* bytes: the largest chunk */
-    bool timing;      /* device_times will be called */
+    bool timing;      /* device_arrived will be asked for times */
 };
 
 /* Seconds since the device was opened, of one slot's last way through. */
@@ -190,13 +190,11 @@ static inline unsigned device_work_number(const struct device_work *work)
 int device_enqueue(struct device *device, const struct device_work *work);
 
 /* Returns 1 if the last work of this kind and number has arrived, 0 if not yet, -1 if the device is
- * lost. After a snapshot, the slot may be used again. Does not wait. */
-int device_arrived(struct device *device, enum device_work_kind kind, unsigned number);
-
-/* Sets *times to when work was done that has arrived, with plan->timing: of WORK_SNAPSHOT all that
- * was done in the slot, of WORK_COPY_BLOCKS the copy. */
-int device_times(struct device *device, enum device_work_kind kind, unsigned number,
-                 struct slot_times *times);
+ * lost. After a snapshot, the slot may be used again. Does not wait. With plan->timing, `times` may
+ * be given. It is set to when work was done that has arrived: of WORK_SNAPSHOT all that was done in
+ * the slot, of WORK_COPY_BLOCKS the copy. */
+int device_arrived(struct device *device, enum device_work_kind kind, unsigned number,
+                   struct slot_times *times);
 
 /* Extends the device: takes as much of the memory that is asked for in *decoding, a struct
  * device_decoding, as the device has, and sets *decoding to that. If it is called again, nothing

@@ -178,11 +178,8 @@ static int poll(struct device_thread *thread, enum device_work_kind kind)
     const unsigned number = track->waiting[track->first];
     struct ticket *ticket = &track->ticket[number];
     struct slot_times times = {0};
-    int arrived = device_arrived(thread->device, kind, number);
-    if (arrived == 1 && thread->plan.timing && !atomic_load(&thread->is_left) &&
-        (kind == WORK_COPY_BLOCKS || ticket->is_counted) &&
-        device_times(thread->device, kind, number, &times) != 0)
-        arrived = -1;
+    const bool is_timed = thread->plan.timing && (kind == WORK_COPY_BLOCKS || ticket->is_counted);
+    const int arrived = device_arrived(thread->device, kind, number, is_timed ? &times : NULL);
     if (arrived != 1)
         return arrived;
     track->first = (track->first + 1) % track->count;

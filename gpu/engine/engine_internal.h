@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The engine of one GPU, as its files see it, and what a decoder that uses it needs: the thread that
- * makes the device's calls, snapshots, slots, and the way of what is in flight.
+/* The engine of one GPU, as its files see it, and what a decoder that uses it needs: the thread
+ * that makes the device's calls, snapshots, slots, and the way of what is in flight.
  *
  * The engine's lock is held in all functions unless their comment says otherwise. */
 #ifndef GPUHISTO_GPU_ENGINE_ENGINE_INTERNAL_H

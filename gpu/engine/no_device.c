@@ -43,14 +43,8 @@ int device_enqueue(struct device *device, const struct device_work *work)
     return -1;
 }
 
-int device_arrived(struct device *device, enum device_work_kind kind, unsigned number)
-{
-    (void)device, (void)kind, (void)number;
-    return -1;
-}
-
-int device_times(struct device *device, enum device_work_kind kind, unsigned number,
-                 struct slot_times *times)
+int device_arrived(struct device *device, enum device_work_kind kind, unsigned number,
+                   struct slot_times *times)
 {
     (void)device, (void)kind, (void)number, (void)times;
     return -1;

@@ -252,11 +252,13 @@ int device_enqueue(struct device *device, const struct device_work *work)
     broken("work of a kind that there is not");
 }
 
-int device_arrived(struct device *device, enum device_work_kind kind, unsigned number)
+// Copies of blocks take no time.
+int device_arrived(struct device *device, enum device_work_kind kind, unsigned number,
+                   struct slot_times *times)
 {
     switch (kind) {
     case WORK_SNAPSHOT:
-        return snapshot_arrived(device, number);
+        return snapshot_arrived(device, number, times);
     case WORK_COPY_BLOCKS:
         return numbered_arrived(device, &device->inputs[number], false);
     case WORK_DECODE:
@@ -266,17 +268,4 @@ int device_arrived(struct device *device, enum device_work_kind kind, unsigned n
     default:
         broken("waited for work that does not arrive");
     }
-}
-
-// Copies of blocks take no time.
-int device_times(struct device *device, enum device_work_kind kind, unsigned number,
-                 struct slot_times *times)
-{
-    if (kind == WORK_COPY_BLOCKS)
-        return 0;
-    seam_call call(device);
-    if (call.fails)
-        return lose(device);
-    *times = device->slots.at(number).times;
-    return 0;
 }

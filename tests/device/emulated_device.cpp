@@ -204,7 +204,7 @@ bool emulated::looks_in_vain(struct device *device, const std::function<bool()> 
     return !has_arrived() || (device->plan.fault == FAULT_LATE && (*looks)++ < device->plan.at);
 }
 
-int emulated::snapshot_arrived(struct device *device, unsigned index)
+int emulated::snapshot_arrived(struct device *device, unsigned index, struct slot_times *times)
 {
     struct slot &slot = device->slots.at(index);
     const bool in_vain = looks_in_vain(
@@ -216,6 +216,8 @@ int emulated::snapshot_arrived(struct device *device, unsigned index)
         stop_process(device->plan.at);
     std::lock_guard<std::mutex> guard(device->lock);
     slot.in_flight &= in_vain;
+    if (!in_vain && times)
+        *times = slot.times;
     return !in_vain;
 }
 

@@ -203,7 +203,7 @@ void enqueue(struct device *device, const job &job);
 int copy_in(struct device *device, const struct device_work &work);
 int count(struct device *device, const struct device_work &work);
 int snapshot(struct device *device, const struct device_work &work);
-int snapshot_arrived(struct device *device, unsigned index);
+int snapshot_arrived(struct device *device, unsigned index, struct slot_times *times);
 
 // The thread that does the work of all streams, until the device is closed or lost.
 void run_streams(struct device *device);

@@ -48,7 +48,7 @@ int seam_count(struct device *device, unsigned slot, const void *data, size_t le
         if (device_enqueue(device, &works[i]) != 0)
             return -1;
     int arrived;
-    while ((arrived = device_arrived(device, WORK_SNAPSHOT, slot)) == 0)
+    while ((arrived = device_arrived(device, WORK_SNAPSHOT, slot, NULL)) == 0)
         nanosleep(&(struct timespec){.tv_nsec = 1000}, NULL);
     return arrived == 1 ? 0 : -1;
 }
