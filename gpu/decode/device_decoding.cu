@@ -101,12 +101,6 @@ static bool prepare_stages(struct device *device, struct decoding *decoding)
         "asking how many blocks fit");
 }
 
-static bool create_event(struct device *device, cudaEvent_t *event)
-{
-    return device_ok(device, cudaEventCreateWithFlags(event, cudaEventDisableTiming),
-                     "creating an event");
-}
-
 static bool open_slots(struct device *device, struct decoding *decoding)
 {
     for (unsigned i = 0; i < decoding->plan.batches; i++)
@@ -125,7 +119,7 @@ static bool open_copies(struct device *device, struct decoding *decoding)
         done = done && device_ok(device, cudaStreamCreateWithFlags(stream, cudaStreamNonBlocking),
                                  "creating a stream");
     for (unsigned i = 0; done && i < DEVICE_READS; i++)
-        done = create_event(device, &decoding->read[i]);
+        done = device_create_event(device, &decoding->read[i]);
     for (unsigned i = 0; done && i < DEVICE_INPUTS; i++)
         done = device_create_event(device, &decoding->copied[i]) &&
                (!device->timing || device_create_event(device, &decoding->copying[i]));
@@ -184,8 +178,7 @@ static bool copy_blocks(struct device *device, const struct device_work *work)
     struct decoding *decoding = device->decoding;
     const struct device_blocks *blocks = &work->blocks;
     unsigned char *to = batch_of(device, work->slot)->in + DECODE_CARRY + blocks->at;
-    return device_enter(device, "copying a batch") &&
-           (!device->timing ||
+    return (!device->timing ||
             device_record(device, decoding->copying[work->copy], device->copies)) &&
            copy_in(device, to, blocks->bytes, blocks->len) &&
            device_record(device, decoding->copied[work->copy], device->copies);
@@ -244,7 +237,7 @@ static bool decode(struct device *device, unsigned index, const struct device_ba
     const decode_pipeline pipeline = {&decoding->residents, decoding->lane, decoding->plan.batches,
                                       decoding->matches};
     decode_batch_set_plan(&batch, &work->plan);
-    return device_enter(device, "decompressing") && copy_plan(device, slot, &batch, &work->plan) &&
+    return copy_plan(device, slot, &batch, &work->plan) &&
            device_ok(device, cudaStreamWaitEvent(lane->stream, slot->copied, 0),
                      "waiting for a batch") &&
            (!work->begins || zero(device, batch.in, DECODE_CARRY, lane->stream)) &&
@@ -283,7 +276,7 @@ static bool count_content(struct device *device, unsigned index,
     const unsigned char *content = batch->out + counted->begin;
     const size_t len = counted->len;
     cudaStream_t stream = device->counts_stream;
-    return device_enter(device, "counting a batch") && align(device, batch, &content, len) &&
+    return align(device, batch, &content, len) &&
            (!device->timing || device_record(device, slot->counting, stream)) &&
            device_launch(device, content, len) &&
            (!device->timing || device_record(device, slot->counted, stream));
@@ -296,8 +289,7 @@ static bool read_content(struct device *device, const struct device_work *work)
     const struct decoding *decoding = device->decoding;
     const struct device_content *content = &work->content;
     const unsigned char *from = batch_of(device, work->slot)->out + content->begin;
-    return device_enter(device, "copying content") &&
-           device_ok(device,
+    return device_ok(device,
                      cudaMemcpyAsync(content->to, from, content->len, cudaMemcpyDeviceToHost,
                                      decoding->reads),
                      "copying content") &&

@@ -345,8 +345,7 @@ bool device_record(struct device *device, cudaEvent_t event, cudaStream_t stream
 
 static bool copy_in(struct device *device, struct slot *slot, const struct device_chunk *chunk)
 {
-    return device_enter(device, "copying a chunk") &&
-           (!device->timing || device_record(device, slot->copying, device->copies)) &&
+    return (!device->timing || device_record(device, slot->copying, device->copies)) &&
            device_ok(device,
                      cudaMemcpyAsync(slot->buffer, chunk->data, chunk->len, cudaMemcpyHostToDevice,
                                      device->copies),
@@ -357,8 +356,7 @@ static bool copy_in(struct device *device, struct slot *slot, const struct devic
 static bool count(struct device *device, struct slot *slot, const struct device_chunk *chunk)
 {
     cudaStream_t stream = device->counts_stream;
-    return device_enter(device, "counting a chunk") &&
-           device_ok(device, cudaStreamWaitEvent(stream, slot->copied, 0), "waiting for a chunk") &&
+    return device_ok(device, cudaStreamWaitEvent(stream, slot->copied, 0), "waiting for a chunk") &&
            (!device->timing || device_record(device, slot->counting, stream)) &&
            device_launch(device, slot->buffer, chunk->len) &&
            (!device->timing || device_record(device, slot->counted, stream));
@@ -392,7 +390,7 @@ static bool copy_histogram(struct device *device, const struct device_counts *to
 
 static bool snapshot(struct device *device, struct slot *slot, const struct device_counts *to)
 {
-    return device_enter(device, "copying the histogram") && copy_histogram(device, to) &&
+    return copy_histogram(device, to) &&
            device_record(device, slot->arrived, device->counts_stream);
 }
 
@@ -400,8 +398,7 @@ static bool save(struct device *device, bool goes_back)
 {
     void *const from = goes_back ? device->saved : device->args.counts;
     void *const to = goes_back ? static_cast<void *>(device->args.counts) : device->saved;
-    return device_enter(device, "saving the histogram") &&
-           device_ok(device,
+    return device_ok(device,
                      cudaMemcpyAsync(to, from, device->counts_size, cudaMemcpyDeviceToDevice,
                                      device->counts_stream),
                      "saving the histogram");
@@ -437,7 +434,7 @@ static bool enqueue(struct device *device, const struct device_work *work)
 
 int device_enqueue(struct device *device, const struct device_work *work)
 {
-    return enqueue(device, work) ? 0 : -1;
+    return device_enter(device, "choosing the device") && enqueue(device, work) ? 0 : -1;
 }
 
 int device_arrived(struct device *device, enum device_work_kind kind, unsigned number,
