@@ -414,11 +414,12 @@ int gpu_decoder_finish(struct gpu_decoder *decoder, struct compressed_rest *rest
     if (rest->is_refused) {
         take_back(gpu);
     } else {
-        const bool is_in_two = file->kind.type == RECORD_PAIRS;
+        /* The last byte of pairs is the end of a sample that was counted. */
+        const uint64_t more = file->kind.type == RECORD_PAIRS ? file->tail.len : 0;
         rest->index = file->launched;
-        rest->bytes = file->counted + (is_in_two ? file->tail.len : 0);
+        rest->bytes = file->counted + more;
         rest->tail_len = file->tail.len;
-        snapshots_add_bytes(&gpu->snapshots, rest->bytes - file->counted);
+        gpu->snapshots.good.bytes += more;
     }
     if (rest->tail_len > 0)
         rest->tail = file->tail.bytes;

@@ -3,6 +3,7 @@
  * the posts and polls of its owner, which never wait for it but where an answer is needed. */
 #include "engine_internal.h"
 #include "src/base/grow.h"
+#include "src/base/system_limits.h"
 
 #include <stddef.h>
 #include <stdlib.h>
@@ -20,8 +21,6 @@
 
 /* Where there are no huge pages, some seconds go by while these bytes are pinned. */
 #define PINNED_A_DEADLINE ((size_t)4 << 30)
-
-#define POLL_NS 20000 /* between looks at a busy device: a small part of a chunk's copy */
 
 /* A list that grows. */
 struct work_list {
@@ -282,18 +281,6 @@ static void *run(void *arg)
 
 /* --- the owner: answers --- */
 
-/* The end of a slice that begins now, by the conditions' clock. */
-static struct timespec slice_end(void)
-{
-    struct timespec end = clock_now();
-    end.tv_nsec += SLICE_MS * 1000000L;
-    if (end.tv_nsec >= 1000000000L) {
-        end.tv_nsec -= 1000000000L;
-        end.tv_sec++;
-    }
-    return end;
-}
-
 static bool is_unanswered(const struct device_thread *thread)
 {
     return thread->question.call && !atomic_load(&thread->is_left);
@@ -303,8 +290,11 @@ static bool is_unanswered(const struct device_thread *thread)
 static int wait_for_answer(struct device_thread *thread, uint64_t ms)
 {
     for (uint64_t slices = ms / SLICE_MS + 1; slices > 0; slices--) {
-        const struct timespec end = slice_end();
+        struct timespec end = clock_now();
         int rc = 0;
+        end.tv_nsec += SLICE_MS * 1000000L;
+        end.tv_sec += end.tv_nsec / 1000000000L;
+        end.tv_nsec %= 1000000000L;
         while (is_unanswered(thread) && rc == 0)
             rc = pthread_cond_timedwait(&thread->answered, &thread->lock, &end);
         if (!is_unanswered(thread))
@@ -421,32 +411,25 @@ void pinned_close(struct pinned *pinned)
 
 /* --- the owner: work --- */
 
-/* Adds work to the list. 0, or -1: the device is lost. Under the lock. */
-static int append(struct device_thread *thread, const struct device_work *work)
-{
-    struct work_list *list = &thread->list;
-    if (atomic_load(&thread->is_left))
-        return -1;
-    struct device_work *longer =
-        grow_list(list->work, &list->capacity, list->count + 1, sizeof *longer);
-    if (!longer) {
-        lose(thread, "out of memory");
-        return -1;
-    }
-    list->work = longer;
-    list->work[list->count++] = *work;
-    wake(thread);
-    return 0;
-}
-
 int device_thread_post(struct device_thread *thread, const struct device_work *work)
 {
+    struct work_list *list = &thread->list;
     pthread_mutex_lock(&thread->lock);
-    int rc = append(thread, work);
+    struct device_work *longer =
+        grow_list(list->work, &list->capacity, list->count + 1, sizeof *longer);
+    if (longer)
+        list->work = longer;
+    else
+        lose(thread, "out of memory");
+    const bool is_lost = atomic_load(&thread->is_left);
+    if (!is_lost) {
+        list->work[list->count++] = *work;
+        wake(thread);
+    }
     pthread_mutex_unlock(&thread->lock);
     if (work->kind < WORK_ARRIVES)
         thread->track[work->kind].ticket[device_work_number(work)].posted++;
-    return rc;
+    return is_lost ? -1 : 0;
 }
 
 int device_thread_arrived(struct device_thread *thread, enum device_work_kind kind, unsigned number)
@@ -483,16 +466,6 @@ static int open_first(struct device *device, void *unused)
     return 0;
 }
 
-/* Answers are waited for by a clock that nobody sets. */
-static void init_condition(pthread_cond_t *condition)
-{
-    pthread_condattr_t attributes;
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(condition, &attributes);
-    pthread_condattr_destroy(&attributes);
-}
-
 /* NULL: memory is short. */
 static struct device_thread *device_thread_allocate(const struct device_plan *plan,
                                                     unsigned deadline_ms)
@@ -515,8 +488,12 @@ static struct device_thread *device_thread_allocate(const struct device_plan *pl
     thread->owners = 1;
     thread->question.call = open_first;
     pthread_mutex_init(&thread->lock, NULL);
-    init_condition(&thread->posted);
-    init_condition(&thread->answered);
+    pthread_cond_init(&thread->posted, NULL);
+    pthread_condattr_t attributes; /* answers are waited for by a clock that nobody sets */
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&thread->answered, &attributes);
+    pthread_condattr_destroy(&attributes);
     for (unsigned i = 0; i < WORK_ARRIVES; i++) {
         struct track *track = &thread->track[i];
         track->count = counts[i];
@@ -530,31 +507,20 @@ static struct device_thread *device_thread_allocate(const struct device_plan *pl
     return NULL;
 }
 
-/* Starts the thread, which nobody waits for: it may never end. True if there is one. */
-static bool start_thread(struct device_thread *device_thread)
-{
-    pthread_attr_t attributes;
-    pthread_t thread;
-    if (pthread_attr_init(&attributes) != 0)
-        return false;
-    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    device_thread->owners = 2;
-    bool has_started = pthread_create(&thread, &attributes, run, device_thread) == 0;
-    if (!has_started)
-        device_thread->owners = 1;
-    pthread_attr_destroy(&attributes);
-    return has_started;
-}
-
 struct device_thread *device_thread_open(const struct device_plan *plan, unsigned deadline_ms,
                                          bool *is_stuck, struct error *error)
 {
     struct device_thread *thread = device_thread_allocate(plan, deadline_ms);
     *is_stuck = false;
-    if (!thread || !start_thread(thread)) {
-        error_set(error, thread ? "cannot start a thread" : "out of memory");
-        if (thread)
-            disown(thread);
+    if (!thread) {
+        error_set(error, "out of memory");
+        return NULL;
+    }
+    thread->owners = 2;
+    if (start_detached_thread(run, thread, 0) != 0) { /* nobody waits for it: it may never end */
+        error_set(error, "cannot start a thread");
+        thread->owners = 1;
+        disown(thread);
         return NULL;
     }
     pthread_mutex_lock(&thread->lock);

@@ -16,8 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define POLL_NS 20000 /* between looks at a busy device: a small part of a chunk's copy */
-
 _Static_assert(GPU_ENGINE_BATCHES_MAX == DEVICE_BATCHES_MAX, "what a decoder may have");
 
 /* --- slots --- */

@@ -202,9 +202,6 @@ void snapshots_close(struct snapshots *snapshots);
 void snapshots_add_empty(struct snapshots *snapshots, const struct chunk *chunk,
                          struct error_locator *locator);
 
-/* Adds bytes of input that were the end of samples of chunks before. */
-void snapshots_add_bytes(struct snapshots *snapshots, uint64_t bytes);
-
 /* Adds the last good tally to another one, if there are snapshots on the way. */
 void snapshots_add_good(const struct snapshots *snapshots, struct tally *tally);
 
@@ -328,6 +325,9 @@ const char *gpu_loss(struct engine *gpu);
 bool gpu_recount(struct gpu_engine *gpu);
 
 /* --- what is in flight --- */
+
+/* Nanoseconds between looks at a busy device: a small part of a chunk's copy. */
+#define POLL_NS 20000
 
 /* Lets time pass without the lock. */
 void gpu_pause_unlocked(struct gpu_engine *gpu);

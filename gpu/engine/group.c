@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Several GPUs behind one engine. */
 #include "engine_internal.h"
+#include "src/base/system_limits.h"
 
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdlib.h>
-#include <time.h>
-
-#define POLL_NS 20000 /* between polls of GPUs that are all busy, as each GPU's engine has it */
 
 /* One GPU of the group. */
 struct member {
@@ -205,21 +201,14 @@ static void *member_open(void *arg)
  * the group; or here, if there are no threads. */
 static void open_members(struct gpu_group *group)
 {
-    pthread_attr_t attributes;
-    pthread_t thread;
-    const bool has_threads = pthread_attr_init(&attributes) == 0;
-    if (has_threads)
-        pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
     group->starting = group->gpus.count;
     for (unsigned i = 0; i < group->gpus.count; i++) {
         struct member *member = &group->members[i];
         member->group = group;
         member->cuda_device = &group->gpus.gpu[i];
-        if (!has_threads || pthread_create(&thread, &attributes, member_open, member) != 0)
+        if (start_detached_thread(member_open, member, 0) != 0)
             member_open(member);
     }
-    if (has_threads)
-        pthread_attr_destroy(&attributes);
 }
 
 /* True if a GPU that is still starting does not exist, which its start is about to find out. */
@@ -227,8 +216,7 @@ static bool awaits_refusal(const struct gpu_group *group, int existing)
 {
     bool awaits = false;
     for (unsigned i = 0; i < group->gpus.count; i++)
-        awaits |=
-            !group->members[i].has_ended && group->members[i].cuda_device->ordinal >= existing;
+        awaits |= !group->members[i].has_ended && group->gpus.gpu[i].ordinal >= existing;
     return awaits;
 }
 

@@ -284,11 +284,6 @@ void snapshots_add_empty(struct snapshots *snapshots, const struct chunk *chunk,
     snapshots->good.bytes += chunk->origin.bytes;
 }
 
-void snapshots_add_bytes(struct snapshots *snapshots, uint64_t bytes)
-{
-    snapshots->good.bytes += bytes;
-}
-
 void snapshots_add_good(const struct snapshots *snapshots, struct tally *tally)
 {
     const struct tally *good = &snapshots->good;
