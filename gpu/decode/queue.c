@@ -207,7 +207,7 @@ bool decoder_queue_open_batch(struct gpu_decoder *decoder, const struct origin *
     if (batch->state != BATCH_FREE)
         return false;
     batch->state = BATCH_PLANNED;
-    batch->is_dropped = batch->is_corrupt = batch->has_hash = false;
+    batch->is_dropped = batch->is_corrupt = false;
     batch->left = batch->ending = 0;
     batch->slot.chunk = (struct chunk){.engine = &decoder->gpu->engine, .origin = *origin};
     batch->work.plan.format = decoder->file.walk.format;
@@ -238,6 +238,7 @@ bool decoder_queue_launch(struct gpu_decoder *decoder)
     batch->slot.chunk.origin.at.index = file->launched;
     batch->slot.chunk.origin.end = ENDS_NOTHING;
     batch->goes_on = decode_walk_peek(&file->walk).is_hashed;
+    batch->has_hash = false; /* the next one, which is free, has read it */
     batch->state = BATCH_DECODING;
     batch->work.begins = file->launched++ == 0;
     decoder->planned = NULL;
