@@ -176,7 +176,7 @@ struct decode_verdict {
                        * left as soon as one is bad */
     uint32_t refusal; /* why: enum decode_refusal */
     uint32_t content; /* bytes, if no block is refused */
-    uint32_t tail;    /* bytes after the last whole record (keep.cuh) */
+    uint32_t tail;    /* bytes after the last whole record (matches.cuh) */
     uint32_t last;    /* the last four bytes of content, or all of fewer: the last one highest */
 };
 

@@ -2,10 +2,8 @@
 // The stages of all formats, in their order. The tests compile this for the host as well.
 #include "gpu/decode/gzip/chain.cuh"
 #include "gpu/decode/gzip/content.cuh"
-#include "gpu/decode/gzip/crc.cuh"
 #include "gpu/decode/gzip/find.cuh"
 #include "gpu/decode/gzip/parse.cuh"
-#include "gpu/decode/keep.cuh"
 #include "gpu/decode/matches.cuh"
 #include "gpu/decode/stages.h"
 #include "gpu/decode/zstd/headers.cuh"

@@ -45,7 +45,7 @@ struct decode_stage_list {
 extern const struct decode_stage_list decode_stages[DECODE_FORMATS];
 
 // Finds the tail of a batch after these stages, by one CUDA block of `decode_tail_threads`:
-// keep.cuh.
+// matches.cuh.
 extern void (*const decode_tail_kernel)(decode_batch batch, unsigned max, bool lines);
 extern const unsigned decode_tail_threads;
 

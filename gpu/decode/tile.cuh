@@ -16,7 +16,7 @@
 #ifndef GPUHISTO_GPU_DECODE_TILE_CUH
 #define GPUHISTO_GPU_DECODE_TILE_CUH
 
-#include "gpu/decode/warp.cuh"
+#include "gpu/ptx.cuh"
 
 extern "C" {
 #include "gpu/decode/batch.h"

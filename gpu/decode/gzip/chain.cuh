@@ -20,7 +20,7 @@
 #define GPUHISTO_GPU_DECODE_GZIP_CHAIN_CUH
 
 #include "gpu/decode/gzip/parse.cuh"
-#include "gpu/decode/zstd/offsets.cuh"
+#include "gpu/decode/zstd/tables.cuh"
 
 // --- the header of a member (RFC 1952) ---
 //

@@ -13,7 +13,7 @@
 #ifndef GPUHISTO_GPU_DECODE_GZIP_CODES_CUH
 #define GPUHISTO_GPU_DECODE_GZIP_CODES_CUH
 
-#include "gpu/decode/warp.cuh"
+#include "gpu/ptx.cuh"
 
 extern "C" {
 #include "gpu/decode/batch.h"

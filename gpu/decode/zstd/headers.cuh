@@ -17,7 +17,6 @@
 #define GPUHISTO_GPU_DECODE_ZSTD_HEADERS_CUH
 
 #include "gpu/decode/stages.h"
-#include "gpu/decode/warp.cuh"
 #include "gpu/decode/zstd/tables.cuh"
 
 #include <cstddef>

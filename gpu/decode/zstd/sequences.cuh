@@ -18,8 +18,6 @@
 #define GPUHISTO_GPU_DECODE_ZSTD_SEQUENCES_CUH
 
 #include "gpu/decode/stages.h"
-#include "gpu/decode/warp.cuh"
-#include "gpu/decode/zstd/offsets.cuh"
 #include "gpu/decode/zstd/tables.cuh"
 
 // --- codes ---
