@@ -173,12 +173,9 @@ static __global__ void __launch_bounds__(DECODE_PLACE_THREADS) decode_place(deco
 // A CUDA block has a tile of one block. Its remaining links lead to before the tile, and are
 // followed by the next stage. Bytes before the batch are known, and are values at once.
 
-// Bytes of content of a tile, and threads that work on it: to be tuned. Twice as large a tile has
-// more shared memory than 99 KiB, which is all that many devices give.
-constexpr unsigned DECODE_TILE = 8192;
-constexpr unsigned DECODE_LINK_THREADS = 512;
-constexpr unsigned DECODE_LINK_EACH = 8;     // bytes of a strip that each of them has
-constexpr unsigned DECODE_LINK_TOGETHER = 4; // those that it fills at a time
+constexpr unsigned DECODE_LINK_THREADS = 512; // of a tile: to be tuned
+constexpr unsigned DECODE_LINK_TOGETHER = 4;  // bytes that a thread fills at a time
+constexpr unsigned DECODE_LINK_TILES = DECODE_BLOCK_CONTENT / DECODE_TILE; // of the largest block
 
 // The threads that a processor is to hold at least: Turing has no more than 1024.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
@@ -187,43 +184,34 @@ constexpr unsigned DECODE_LINK_RESIDENT = 1024;
 constexpr unsigned DECODE_LINK_RESIDENT = 1536;
 #endif
 
-// Returns how many tiles of that size the largest block has.
-DECODE_ON_BOTH constexpr unsigned decode_link_tiles(unsigned tile)
-{
-    return DECODE_BLOCK_CONTENT / tile;
-}
-
 static inline unsigned link_grid(const struct decode_batch *batch, unsigned)
 {
-    return decode_copies_frames(batch) ? 0 : batch->blocks * decode_link_tiles(DECODE_TILE);
+    return decode_copies_frames(batch) ? 0 : batch->blocks * DECODE_LINK_TILES;
 }
 
-// Links the tiles of all blocks, decode_link_tiles(Tile) of each, each by a CUDA block. Three of
-// 512 threads leave each thread 40 registers.
-template <unsigned Tile, unsigned Threads, unsigned Each>
-static __global__ void __launch_bounds__(Threads, DECODE_LINK_RESIDENT / Threads)
+// Links the tiles of all blocks, each by a CUDA block. Three of 512 threads leave each thread 40
+// registers.
+static __global__ void __launch_bounds__(DECODE_LINK_THREADS,
+                                         DECODE_LINK_RESIDENT / DECODE_LINK_THREADS)
     decode_link(decode_batch batch)
 {
-    static_assert(DECODE_BLOCK_CONTENT % Tile == 0 && Threads % 32 == 0, "tiles fill a block");
     DYNAMIC_SHARED(decode_piece, shared);
     __shared__ unsigned next;
-    constexpr unsigned tiles = decode_link_tiles(Tile);
-    const unsigned index = blockIdx.x / tiles, begin = blockIdx.x % tiles * Tile;
-    if (tile_is_refused(batch))
+    const unsigned index = blockIdx.x / DECODE_LINK_TILES;
+    const unsigned begin = blockIdx.x % DECODE_LINK_TILES * DECODE_TILE;
+    if (tile_is_refused(batch) || begin >= batch.outcome[index].content)
         return;
-    if (begin >= batch.outcome[index].content)
-        return;
-    decode_tile tile = tile_of<Tile>(batch, index, begin, shared, &next);
+    decode_tile tile = tile_of(batch, index, begin, shared, &next);
     if (tile.sequence_count > 0)
         tile.first = warp_search(tile.sequence_count + 1, [=, all = tile.sequences](unsigned i) {
             return sequence_begin(all[i]) <= begin;
         });
-    if (tile_prepare<Tile>(batch, index, tile))
+    if (tile_prepare(batch, index, tile))
         return;
-    tile_put<Threads, Each>(
-        tile, batch.links, [&](const decode_tile &, unsigned first, unsigned(&links)[Each]) {
-            tile_fill<Each, DECODE_LINK_TOGETHER>(tile, first, batch.out, 0, links);
-        });
+    const auto fill = [&](const decode_tile &, unsigned first, unsigned(&links)[DECODE_TILE_EACH]) {
+        tile_fill<DECODE_LINK_TOGETHER>(tile, first, batch.out, 0, links, [](unsigned &) {});
+    };
+    tile_put<DECODE_LINK_THREADS>(tile, batch.links, fill);
 }
 
 // --- follow ---
@@ -287,10 +275,7 @@ static __global__ void __launch_bounds__(DECODE_FOLLOW_THREADS) decode_follow(de
 // content by then, and within it links are replaced by values, so that nothing is left to follow
 // and no link leaves shared memory. One frame alone is slow this way.
 
-constexpr unsigned DECODE_COPY_TILE = 8192; // to be tuned, as the tiles of link
-constexpr unsigned DECODE_COPY_THREADS = 256;
-constexpr unsigned DECODE_COPY_EACH = 8;
-constexpr unsigned DECODE_COPY_TOGETHER = 8;
+constexpr unsigned DECODE_COPY_THREADS = 256, DECODE_COPY_TOGETHER = 8; // to be tuned, as for link
 
 static inline unsigned copy_grid(const struct decode_batch *batch, unsigned)
 {
@@ -298,20 +283,21 @@ static inline unsigned copy_grid(const struct decode_batch *batch, unsigned)
 }
 
 // Copies the frames, each by a CUDA block. Four of 256 threads leave each thread 64 registers.
-template <unsigned Tile, unsigned Threads, unsigned Each>
-static __global__ void __launch_bounds__(Threads, 1024 / Threads) decode_copy(decode_batch batch)
+static __global__ void __launch_bounds__(DECODE_COPY_THREADS, 1024 / DECODE_COPY_THREADS)
+    decode_copy(decode_batch batch)
 {
     DYNAMIC_SHARED(decode_piece, shared);
     __shared__ unsigned next;
     const decode_frame &frame = batch.frame[blockIdx.x];
     for (unsigned index = frame.first; index < frame.first + frame.blocks; index++) {
-        if (tile_is_refused(batch))
-            return;
-        const auto fill = [&](const decode_tile &tile, unsigned first, unsigned(&links)[Each]) {
-            tile_fill<Each, DECODE_COPY_TOGETHER>(
-                tile, first, batch.out, static_cast<int>(tile.content_at + tile.begin), links);
+        const auto fill = [&](const decode_tile &tile, unsigned first,
+                              unsigned(&links)[DECODE_TILE_EACH]) {
+            tile_fill<DECODE_COPY_TOGETHER>(tile, first, batch.out,
+                                            static_cast<int>(tile.content_at + tile.begin), links,
+                                            [](unsigned &) {});
         };
-        if (tile_copy_block<Tile, Threads, Each>(batch, index, shared, &next, batch.out, fill))
+        if (tile_is_refused(batch) ||
+            tile_copy_block<DECODE_COPY_THREADS>(batch, index, shared, &next, batch.out, fill))
             return;
     }
 }

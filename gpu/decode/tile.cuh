@@ -22,17 +22,16 @@ extern "C" {
 #include "gpu/decode/batch.h"
 }
 
-// Returns the most sequences that so many bytes of content are of.
-DECODE_ON_BOTH constexpr unsigned decode_tile_sequences(unsigned tile)
-{
-    return tile / DECODE_MATCH_MIN + 2;
-}
+// Bytes of content of a tile: to be tuned. Twice as large a tile has more shared memory than 99
+// KiB, which is all that many devices give.
+constexpr unsigned DECODE_TILE = 8192;
+constexpr unsigned DECODE_TILE_EACH = 8; // bytes of a strip that each thread has
+static_assert(DECODE_BLOCK_CONTENT % DECODE_TILE == 0, "tiles fill a block");
 
-// Returns the bytes of dynamic shared memory for tiles of that size.
-DECODE_ON_BOTH constexpr unsigned decode_tile_shared(unsigned tile)
-{
-    return 8 * decode_tile_sequences(tile) + 4 * (tile + 2 * (tile / 32));
-}
+// The most sequences that a tile is of, and the bytes of dynamic shared memory that it takes.
+constexpr unsigned DECODE_TILE_SEQUENCES = DECODE_TILE / DECODE_MATCH_MIN + 2;
+constexpr unsigned DECODE_TILE_SHARED =
+    8 * DECODE_TILE_SEQUENCES + 4 * (DECODE_TILE + 2 * (DECODE_TILE / 32));
 
 // The mark of a link that is a value in its lowest byte, rather than a position of content.
 constexpr unsigned DECODE_VALUE = 1u << 31;
@@ -135,10 +134,9 @@ static __device__ inline bool tile_cut(const decode_tile &tile)
 }
 
 // Counts the marks before each word, by the lanes of a warp.
-template <unsigned Words> static __device__ inline void tile_rank(const decode_tile &tile)
+static __device__ inline void tile_rank(const decode_tile &tile)
 {
-    static_assert(Words % 32 == 0, "lanes have equal parts");
-    constexpr unsigned each = Words / 32; // of a lane, in a row
+    constexpr unsigned each = DECODE_TILE / 32 / 32; // words of a lane, in a row
     const unsigned lane = threadIdx.x % 32;
     unsigned before[each], own = 0;
     UNROLL for (unsigned i = 0; i < each; i++)
@@ -152,11 +150,10 @@ template <unsigned Words> static __device__ inline void tile_rank(const decode_t
 
 // Makes the tile's pieces, and the bitmap that says where they are. If an offset is bad, it refuses
 // the block, which has this index, and returns true to all threads.
-template <unsigned Tile>
 static __device__ inline bool tile_prepare(const decode_batch &batch, unsigned index,
                                            const decode_tile &tile)
 {
-    for (unsigned i = threadIdx.x; i < Tile / 32; i += blockDim.x)
+    for (unsigned i = threadIdx.x; i < DECODE_TILE / 32; i += blockDim.x)
         tile.marks[i] = 0;
     __syncthreads();
     if (__syncthreads_or(tile_cut(tile))) {
@@ -167,7 +164,7 @@ static __device__ inline bool tile_prepare(const decode_batch &batch, unsigned i
         return true;
     }
     if (threadIdx.x < 32)
-        tile_rank<Tile / 32>(tile);
+        tile_rank(tile);
     __syncthreads();
     return false;
 }
@@ -199,14 +196,15 @@ static __device__ __forceinline__ const unsigned char *tile_source(const decode_
 }
 
 // Fills the links of this thread's bytes of a strip, `first` being its first one: `Together` at a
-// time, so that as many loads are on their way.
-template <unsigned Each, unsigned Together>
+// time, so that as many loads are on their way. other(link) may change a
+// link whose value is not in memory.
+template <unsigned Together, typename Other>
 static __device__ inline void tile_fill(const decode_tile &tile, unsigned first,
                                         const unsigned char *out, int known,
-                                        unsigned (&links)[Each])
+                                        unsigned (&links)[DECODE_TILE_EACH], Other other)
 {
     const unsigned last = tile.end - tile.begin - 1;
-    UNROLL for (unsigned group = 0; group < Each; group += Together)
+    UNROLL for (unsigned group = 0; group < DECODE_TILE_EACH; group += Together)
     {
         const unsigned char *from[Together];
         UNROLL for (unsigned k = 0; k < Together; k++)
@@ -218,6 +216,8 @@ static __device__ inline void tile_fill(const decode_tile &tile, unsigned first,
         {
             if (from[k])
                 links[group + k] = DECODE_VALUE | *from[k];
+            else
+                other(links[group + k]);
         }
     }
 }
@@ -248,13 +248,12 @@ template <unsigned Each> struct tile_set {
 // Replaces links of these bytes that end in the tile by those found there, until none does: no link
 // of a strip before ends in the tile. All threads call it, and each sees the links of others after
 // the next barrier.
-template <unsigned Each>
 static __device__ inline void tile_jump(const decode_tile &tile, unsigned first,
-                                        unsigned (&links)[Each])
+                                        unsigned (&links)[DECODE_TILE_EACH])
 {
     const unsigned size = tile.end - tile.begin, base = tile.content_at + tile.begin;
-    tile_set<Each> left;
-    UNROLL for (unsigned k = 0; k < Each; k++)
+    tile_set<DECODE_TILE_EACH> left;
+    UNROLL for (unsigned k = 0; k < DECODE_TILE_EACH; k++)
     {
         const unsigned i = first + k * blockDim.x;
         if (i < size)
@@ -262,9 +261,9 @@ static __device__ inline void tile_jump(const decode_tile &tile, unsigned first,
         left.set(k, i < size && tile_has(links[k], base));
     }
     while (__syncthreads_or(left.any())) {
-        const tile_set<Each> changed = left;
+        const tile_set<DECODE_TILE_EACH> changed = left;
         if (changed.any()) {
-            UNROLL for (unsigned k = 0; k < Each; k++) if (changed.has(k))
+            UNROLL for (unsigned k = 0; k < DECODE_TILE_EACH; k++) if (changed.has(k))
             {
                 links[k] = tile.links[links[k] - base];
                 left.set(k, tile_has(links[k], base));
@@ -272,7 +271,7 @@ static __device__ inline void tile_jump(const decode_tile &tile, unsigned first,
         }
         __syncthreads();
         if (changed.any()) {
-            UNROLL for (unsigned k = 0; k < Each; k++) if (changed.has(k))
+            UNROLL for (unsigned k = 0; k < DECODE_TILE_EACH; k++) if (changed.has(k))
                 tile.links[first + k * blockDim.x] = links[k];
         }
     }
@@ -280,15 +279,16 @@ static __device__ inline void tile_jump(const decode_tile &tile, unsigned first,
 
 // Writes the links of all bytes of a tile to `out`, content from out[0] on, strip by strip:
 // fill(tile, first, links) fills those of this thread's bytes, as tile_fill.
-template <unsigned Threads, unsigned Each, typename Out, typename Fill>
+template <unsigned Threads, typename Out, typename Fill>
 static __device__ inline void tile_put(const decode_tile &tile, Out *out, Fill fill)
 {
     const unsigned size = tile.end - tile.begin, at = tile.content_at + tile.begin;
-    for (unsigned first = threadIdx.x; first - threadIdx.x < size; first += Each * Threads) {
-        unsigned links[Each];
+    for (unsigned first = threadIdx.x; first - threadIdx.x < size;
+         first += DECODE_TILE_EACH * Threads) {
+        unsigned links[DECODE_TILE_EACH];
         fill(tile, first, links);
         tile_jump(tile, first, links);
-        UNROLL for (unsigned k = 0; k < Each; k++)
+        UNROLL for (unsigned k = 0; k < DECODE_TILE_EACH; k++)
         {
             if (first + k * Threads < size)
                 out[at + first + k * Threads] = static_cast<Out>(links[k]);
@@ -298,8 +298,7 @@ static __device__ inline void tile_put(const decode_tile &tile, Out *out, Fill f
 
 // --- the tiles of a block ---
 
-// Returns the tile of Size bytes, or as many as there are, from `begin` on in the index-th block.
-template <unsigned Size>
+// Returns the tile from `begin` on in the index-th block, which has fewer bytes at the block's end.
 static __device__ inline decode_tile tile_of(const decode_batch &batch, unsigned index,
                                              unsigned begin, decode_piece *shared, unsigned *next)
 {
@@ -310,7 +309,7 @@ static __device__ inline decode_tile tile_of(const decode_batch &batch, unsigned
     tile.sequences = batch.sequences + block.sequences_at;
     tile.sequence_count = heading.sequences;
     tile.begin = begin;
-    tile.end = min(begin + Size, outcome.content);
+    tile.end = min(begin + DECODE_TILE, outcome.content);
     tile.content_at = outcome.content_at;
     tile.reach = outcome.reach;
     tile.window = batch.frame[block.frame].window;
@@ -321,9 +320,9 @@ static __device__ inline decode_tile tile_of(const decode_batch &batch, unsigned
                         : batch.in + heading.literals_at;
     tile.literals_mask = heading.literals_type == DECODE_LITERALS_RLE ? 0 : 0xffffffffu;
     tile.pieces = shared;
-    tile.links = reinterpret_cast<unsigned *>(shared + decode_tile_sequences(Size));
-    tile.marks = tile.links + Size;
-    tile.ranks = tile.marks + Size / 32;
+    tile.links = reinterpret_cast<unsigned *>(shared + DECODE_TILE_SEQUENCES);
+    tile.marks = tile.links + DECODE_TILE;
+    tile.ranks = tile.marks + DECODE_TILE / 32;
     tile.next = next;
     tile.first = 0;
     return tile;
@@ -332,22 +331,21 @@ static __device__ inline decode_tile tile_of(const decode_batch &batch, unsigned
 // Goes through a block tile by tile, from its beginning on, and writes its values to out[0..). All
 // that its matches copy from before a tile is known by then. Returns true to all threads if it is
 // refused.
-template <unsigned Size, unsigned Threads, unsigned Each, typename Out, typename Fill>
+template <unsigned Threads, typename Out, typename Fill>
 static __device__ inline bool tile_copy_block(const decode_batch &batch, unsigned index,
                                               decode_piece *shared, unsigned *next, Out *out,
                                               Fill fill)
 {
-    static_assert(DECODE_BLOCK_CONTENT % Size == 0 && Threads % 32 == 0, "tiles fill a block");
     const unsigned content = batch.outcome[index].content;
-    decode_tile tile = tile_of<Size>(batch, index, 0, shared, next);
+    decode_tile tile = tile_of(batch, index, 0, shared, next);
     while (tile.begin < content) {
-        if (tile_prepare<Size>(batch, index, tile))
+        if (tile_prepare(batch, index, tile))
             return true;
         const unsigned first_after = *tile.next;
-        tile_put<Threads, Each>(tile, out, fill);
+        tile_put<Threads>(tile, out, fill);
         tile.first = first_after;
         tile.begin = tile.end;
-        tile.end = min(tile.begin + Size, content);
+        tile.end = min(tile.begin + DECODE_TILE, content);
     }
     return false;
 }

@@ -46,46 +46,12 @@ static __device__ __forceinline__ unsigned gzip_byte_of(unsigned symbol,
 // segment are not known yet, so a byte that is copied from there becomes a symbol that says which
 // byte of that window it is. A match copies such symbols unchanged.
 
-// Bytes of content of a tile, and threads that work on it.
-constexpr unsigned GZIP_COPY_TILE = 8192;
-constexpr unsigned GZIP_COPY_THREADS = 512;
-constexpr unsigned GZIP_COPY_EACH = 8;     // bytes of a strip that each of them has
-constexpr unsigned GZIP_COPY_TOGETHER = 8; // those that it fills at a time
+constexpr unsigned GZIP_COPY_THREADS = 512; // of a tile
+constexpr unsigned GZIP_COPY_TOGETHER = 8;  // bytes that each of them fills at a time
 
 static inline unsigned gzip_copy_grid(const struct decode_batch *batch, unsigned)
 {
     return batch->room / GZIP_SEGMENT + 1;
-}
-
-// Fills the links of this thread's bytes of a strip, as tile_fill, with symbols as values; the
-// segment begins at `segment`.
-static __device__ inline void gzip_fill(const decode_tile &tile, unsigned first,
-                                        const uint16_t *symbols, int segment,
-                                        unsigned (&links)[GZIP_COPY_EACH])
-{
-    const unsigned last = tile.end - tile.begin - 1;
-    const int base = static_cast<int>(tile.content_at + tile.begin);
-    UNROLL for (unsigned group = 0; group < GZIP_COPY_EACH; group += GZIP_COPY_TOGETHER)
-    {
-        const unsigned char *literal[GZIP_COPY_TOGETHER];
-        UNROLL for (unsigned k = 0; k < GZIP_COPY_TOGETHER; k++)
-        {
-            const unsigned i = min(first + (group + k) * blockDim.x, last);
-            literal[k] = tile_source(tile, i, nullptr, INT_MIN, links[group + k]);
-        }
-        UNROLL for (unsigned k = 0; k < GZIP_COPY_TOGETHER; k++)
-        {
-            const int source = static_cast<int>(links[group + k]);
-            if (literal[k])
-                links[group + k] = DECODE_VALUE | *literal[k];
-            else if (source < segment)
-                links[group + k] =
-                    DECODE_VALUE | GZIP_FROM_WINDOW |
-                    static_cast<unsigned>(source - segment + static_cast<int>(GZIP_WINDOW));
-            else if (source < base)
-                links[group + k] = DECODE_VALUE | symbols[source];
-        }
-    }
 }
 
 // Copies the segments, each by a CUDA block. Two of 512 threads leave each thread 64 registers.
@@ -105,12 +71,20 @@ static __global__ void __launch_bounds__(GZIP_COPY_THREADS, 1024 / GZIP_COPY_THR
         blockIdx.x + 1 < count ? batch.gzip.segments[blockIdx.x + 1] : batch.counts->blocks;
     const int segment = static_cast<int>(batch.outcome[begin].content_at);
     const auto fill = [=](const decode_tile &tile, unsigned first,
-                          unsigned(&links)[GZIP_COPY_EACH]) {
-        gzip_fill(tile, first, symbols, segment, links);
+                          unsigned(&links)[DECODE_TILE_EACH]) {
+        const int base = static_cast<int>(tile.content_at + tile.begin);
+        const auto symbol = [=](unsigned &link) {
+            const int source = static_cast<int>(link);
+            if (source < segment)
+                link = DECODE_VALUE | GZIP_FROM_WINDOW |
+                       static_cast<unsigned>(source - segment + static_cast<int>(GZIP_WINDOW));
+            else if (source < base)
+                link = DECODE_VALUE | symbols[source];
+        };
+        tile_fill<GZIP_COPY_TOGETHER>(tile, first, nullptr, INT_MIN, links, symbol);
     };
     for (unsigned index = begin; index < end; index++)
-        if (tile_copy_block<GZIP_COPY_TILE, GZIP_COPY_THREADS, GZIP_COPY_EACH>(
-                batch, index, shared, &next, symbols, fill))
+        if (tile_copy_block<GZIP_COPY_THREADS>(batch, index, shared, &next, symbols, fill))
             return;
 }
 
