@@ -321,32 +321,17 @@ static __global__ void __launch_bounds__(NUMBERS_BLOCK) fields(count_args args)
     merge_cache(*cache, args);
 }
 
-// Returns the value of the line that begins here, which has a number.
-static __device__ __forceinline__ double number_in_line(const count_args &args,
-                                                        const unsigned char *begin,
-                                                        unsigned *scratch, unsigned stride)
-{
-    text_part token = {begin, begin};
-    double value;
-    find_field(args.map.field, {begin, line_end(begin, begin, args.data + args.len)}, &token);
-    return number_of(args.powers, token.begin, token.end, &value)
-               ? value
-               : number_exactly(token.begin, token.end, value, scratch, stride);
-}
-
-// Counts what the kernel fields has put off.
+// Counts what the kernel fields has put off: lines that have a number.
 static __global__ void __launch_bounds__(NUMBERS_REST_BLOCK) fields_rest(count_args args)
 {
-    __shared__ unsigned scratch[2 * natural_limbs * NUMBERS_REST_BLOCK]; // a column a thread
-    const unsigned lane = threadIdx.x % 32, lines = args.rest[0];
-    for (unsigned long long warp = grid_thread() - lane; warp < lines; warp += grid_threads()) {
-        unsigned row = no_bin;
-        if (warp + lane < lines)
-            row = row_of_number(args, number_in_line(args, args.data + args.rest[1 + warp + lane],
-                                                     scratch + threadIdx.x, NUMBERS_REST_BLOCK));
-        __syncwarp();
-        add_alike(args, row);
-    }
+    count_rest(args, [&](const unsigned char *begin, unsigned *scratch, unsigned stride) {
+        text_part token = {begin, begin};
+        double value;
+        find_field(args.map.field, {begin, line_end(begin, begin, args.data + args.len)}, &token);
+        return number_of(args.powers, token.begin, token.end, &value)
+                   ? value
+                   : number_exactly(token.begin, token.end, value, scratch, stride);
+    });
 }
 
 #endif

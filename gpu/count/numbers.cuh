@@ -193,29 +193,16 @@ static __device__ __forceinline__ void multiply_and_add(natural &number, unsigne
         limb_of(number, number.count++) = static_cast<unsigned>(carry);
 }
 
-static __device__ __forceinline__ void multiply_by_five_to(natural &number, unsigned power)
+// Multiplies by a power of Base, as much at a time as a limb holds.
+template <unsigned Base>
+static __device__ __forceinline__ void multiply_by_power(natural &number, unsigned power)
 {
-    constexpr unsigned five_to_13 = 1220703125; // the last that a limb holds
-    for (; power >= 13; power -= 13)
-        multiply_and_add(number, five_to_13, 0);
-    for (; power > 0; power--)
-        multiply_and_add(number, 5, 0);
-}
-
-static __device__ __forceinline__ void shift_left(natural &number, unsigned by)
-{
-    const unsigned limbs = by / 32, bits = by % 32;
-    if (number.count == 0)
-        return;
-    limb_of(number, number.count) = 0;
-    for (unsigned i = number.count + 1; i-- > 0;) {
-        const unsigned high = limb_of(number, i), low = i ? limb_of(number, i - 1) : 0;
-        limb_of(number, i + limbs) = __funnelshift_l(low, high, bits);
+    while (power > 0) {
+        unsigned factor = 1;
+        for (; power > 0 && factor <= ~0u / Base; power--)
+            factor *= Base;
+        multiply_and_add(number, factor, 0);
     }
-    for (unsigned i = 0; i < limbs; i++)
-        limb_of(number, i) = 0;
-    number.count += limbs;
-    number.count += limb_of(number, number.count) != 0;
 }
 
 // Returns a number below, at or above 0 as a is below, equal to or above b.
@@ -278,14 +265,15 @@ static __device__ __forceinline__ double number_exactly(const unsigned char *beg
     const unsigned long long mantissa = (bits & ~0ull >> 12) | (biased ? 1ull << 52 : 0);
     const unsigned long long middle = 2 * mantissa + 1;
     const int exponent = (biased ? biased : 1) - 1076;
-    multiply_and_add(right, 0, static_cast<unsigned>(middle >> 32));
-    shift_left(right, 32);
-    multiply_and_add(right, 1, static_cast<unsigned>(middle));
+    multiply_and_add(right, 1, static_cast<unsigned>(middle >> 32));
+    multiply_and_add(right, 1u << 16, static_cast<unsigned>(middle >> 16) & 0xffff);
+    multiply_and_add(right, 1u << 16, static_cast<unsigned>(middle) & 0xffff);
 
-    multiply_by_five_to(power < 0 ? right : left,
-                        static_cast<unsigned>(power < 0 ? -power : power));
     const int shift = power - exponent;
-    shift_left(shift < 0 ? right : left, static_cast<unsigned>(shift < 0 ? -shift : shift));
+    multiply_by_power<5>(power < 0 ? right : left,
+                         static_cast<unsigned>(power < 0 ? -power : power));
+    multiply_by_power<2>(shift < 0 ? right : left,
+                         static_cast<unsigned>(shift < 0 ? -shift : shift));
     const int order = compare(left, right);
     const bool up = order > 0 || (order == 0 && (more || mantissa % 2 != 0));
     // The next double away from zero has the next bits.
@@ -499,20 +487,29 @@ number_from(const count_args &args, const unsigned char *begin, unsigned *scratc
                : number_exactly(begin, end, value, scratch, stride);
 }
 
-// Counts what the kernel numbers has put off.
-[[maybe_unused]] static __global__ void __launch_bounds__(NUMBERS_REST_BLOCK)
-    numbers_rest(count_args args)
+// Counts what a kernel has put off, by number_at(begin, scratch, stride): the value of what begins
+// there.
+template <class NumberAt>
+static __device__ __forceinline__ void count_rest(const count_args &args, const NumberAt &number_at)
 {
     __shared__ unsigned scratch[2 * natural_limbs * NUMBERS_REST_BLOCK]; // a column a thread
-    const unsigned lane = threadIdx.x % 32, tokens = args.rest[0];
-    for (unsigned long long warp = grid_thread() - lane; warp < tokens; warp += grid_threads()) {
+    const unsigned lane = threadIdx.x % 32, rest = args.rest[0];
+    for (unsigned long long warp = grid_thread() - lane; warp < rest; warp += grid_threads()) {
         unsigned row = no_bin;
-        if (warp + lane < tokens)
-            row = row_of_number(args, number_from(args, args.data + args.rest[1 + warp + lane],
-                                                  scratch + threadIdx.x, NUMBERS_REST_BLOCK));
+        if (warp + lane < rest)
+            row = row_of_number(args, number_at(args.data + args.rest[1 + warp + lane],
+                                                scratch + threadIdx.x, NUMBERS_REST_BLOCK));
         __syncwarp();
         add_alike(args, row);
     }
+}
+
+[[maybe_unused]] static __global__ void __launch_bounds__(NUMBERS_REST_BLOCK)
+    numbers_rest(count_args args)
+{
+    count_rest(args, [&](const unsigned char *begin, unsigned *scratch, unsigned stride) {
+        return number_from(args, begin, scratch, stride);
+    });
 }
 
 #endif

@@ -27,18 +27,25 @@ static __device__ __forceinline__ double double_edge_at(const row_map &map, unsi
                                     : double_edge(map, k);
 }
 
-// Returns the number of edges that are not above a value, which is its row.
-static __device__ __forceinline__ unsigned search_doubles(const row_map &map, double value)
+// Returns how many of the edges, which are in order, are not above a value: of these
+// is_reached(index) is true.
+template <class IsReached>
+static __device__ __forceinline__ unsigned count_edges(unsigned edges, const IsReached &is_reached)
 {
-    unsigned low = 0, high = map.edges;
+    unsigned low = 0, high = edges;
     while (low < high) {
         const unsigned middle = (low + high) / 2;
-        if (double_edge_at(map, middle) <= value)
+        if (is_reached(middle))
             low = middle + 1;
         else
             high = middle;
     }
     return low;
+}
+
+static __device__ __forceinline__ unsigned search_doubles(const row_map &map, double value)
+{
+    return count_edges(map.edges, [&](unsigned k) { return double_edge_at(map, k) <= value; });
 }
 
 // Returned by a quick way that does not know the row.
@@ -175,15 +182,7 @@ static __device__ __forceinline__ unsigned search_wholes(const row_map &map,
 {
     const unsigned long long *const edges = static_cast<const unsigned long long *>(map.table);
     const unsigned long long number = bits ^ map.sign;
-    unsigned low = 0, high = map.edges;
-    while (low < high) {
-        const unsigned middle = (low + high) / 2;
-        if (edges[middle] <= number)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return map.below + low;
+    return map.below + count_edges(map.edges, [=](unsigned k) { return edges[k] <= number; });
 }
 
 // --- bits of values ---
