@@ -129,14 +129,6 @@ static __device__ uint32_t huffman_count(huffman_table *table, uint32_t lane)
     return log;
 }
 
-// True if there are codes of all their bits; then each weight's cells begin at a multiple of as
-// many as a symbol of it has.
-static __device__ bool huffman_is_complete(const huffman_table *table)
-{
-    const uint32_t longest = table->with_weight[1];
-    return longest >= 2 && longest % 2 == 0;
-}
-
 // By each lane of a group: builds the cells of its weights.
 static __device__ void huffman_build(huffman_table *table, uint32_t log, uint32_t lane)
 {
@@ -321,7 +313,9 @@ static __global__ void __launch_bounds__(literals_threads) zstd_literals(decode_
     __syncwarp();
     const uint32_t log = packed ? huffman_count(table, lane) : 0;
     __syncwarp();
-    bool good = log > 0 && huffman_is_complete(table);
+    // If there are codes of all their bits, each weight's cells begin at a multiple of as many as a
+    // symbol of it has.
+    bool good = log > 0 && table->with_weight[1] >= 2 && table->with_weight[1] % 2 == 0;
     if (good)
         huffman_build(table, log, lane);
     __syncwarp();

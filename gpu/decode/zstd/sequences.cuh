@@ -261,22 +261,13 @@ struct length_bases {
     uint32_t matches[match_length_codes];
 };
 
-// By the warp together: builds the least lengths. Each code begins where the one before it ends.
-static __device__ void length_bases_build(length_bases *bases, unsigned lane)
+// By a lane: builds the least lengths of one kind. Each code begins where the one before it ends.
+template <uint32_t Codes>
+static __device__ void length_bases_build(uint32_t (&bases)[Codes], const uint8_t (&extra)[Codes],
+                                          uint32_t base)
 {
-    uint32_t base = 0;
-    if (lane == 0)
-        for (uint32_t code = 0; code < literal_length_codes; code++) {
-            bases->literals[code] = base;
-            base += 1u << literal_length_extra[code];
-        }
-    else if (lane == 1) {
-        base = DECODE_MATCH_MIN;
-        for (uint32_t code = 0; code < match_length_codes; code++) {
-            bases->matches[code] = base;
-            base += 1u << match_length_extra[code];
-        }
-    }
+    for (uint32_t code = 0; code < Codes; base += 1u << extra[code++])
+        bases[code] = base;
 }
 
 // The lengths that a sequence stands for, and its effect on the three last offsets.
@@ -356,8 +347,10 @@ static __global__ void __launch_bounds__(sequences_threads) zstd_sequences(decod
 {
     __shared__ length_bases bases;
     const uint32_t index = blockIdx.x * sequences_blocks + threadIdx.x / 32;
-    if (threadIdx.x < 32)
-        length_bases_build(&bases, threadIdx.x);
+    if (threadIdx.x == 0)
+        length_bases_build(bases.literals, literal_length_extra, 0);
+    else if (threadIdx.x == 1)
+        length_bases_build(bases.matches, match_length_extra, DECODE_MATCH_MIN);
     __syncthreads();
     if (index >= batch.blocks || batch.outcome[index].refusal != DECODE_TAKEN)
         return;
