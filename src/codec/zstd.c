@@ -500,7 +500,7 @@ static enum decode_status zstd_decode(struct decoder *decoder, struct decode_ste
 const struct codec codec_zstd = {
     .name = "zstd",
     .gpu_rate = 10e9,
-    .gpu_rate_unchecked = 25e9,
+    .gpu_rate_unchecked = 40e9,
     .together = 7,
     .magic = zstd_magic,
     .load = libzstd_load,

@@ -67,12 +67,13 @@ static double rate_of_each(const struct policy_input *now)
     return now->worker_rate > 0 ? now->worker_rate : WORKER_RATE;
 }
 
-/* and all of them: so many for each file, until all have something to do. There may be more of them
- * than there were when that was measured. */
-static double rate_of_all(const struct policy_input *now, double together, double files)
+/* and all of them, of which so many do not wait for each other. There may be more than there were
+ * when that was measured. With several files more of them do not wait; but beside a GPU they are
+ * slower. */
+static double rate_of_all(const struct policy_input *now, unsigned together)
 {
-    const double max = now->workers_max, most = fmin(max, fmax(together, max / PIECES_COST));
-    return fmax(now->rate, rate_of_each(now) * fmin(most, together * files));
+    const unsigned max = now->workers_max;
+    return fmax(now->rate, rate_of_each(now) * (max < together ? max : together));
 }
 
 /* Bytes of content a second that the workers decode, of files alike. */
@@ -165,7 +166,7 @@ bool policy_offloads(const struct policy_input *now, const struct policy_tuning 
     const double counted = offer->counted, content = offer->content;
     const double on_gpus = now->content.on_gpus - (offer->has_waited ? counted : 0);
     const double on_cores = fmax(now->content.on_cores - (offer->has_waited ? 0 : counted), 0);
-    const double cores = rate_of_all(now, offer->together, on_cores / content + 1);
+    const double cores = rate_of_all(now, offer->together);
     const double ready =
         now->gpu_ready >= 0 ? now->gpu_ready : policy_gpu_start(now, tuning) + tuning->break_even;
     const double gpu =
