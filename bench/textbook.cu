@@ -4,23 +4,27 @@
 // Processors, 4th edition, chapter 9).
 //
 // textbook [MIB [BINS]] prints CSV. Bytes are counted into 256 bins by all kernels, and values of
-// 32 bits into BINS bins (131072) by those that can. Each row has what was measured:
+// 32 bits into BINS bins (131072, more than 256) by those that can. Each row has what was measured:
 //
 //     kernel, bins, skew      uniform; Zipf, the k-th bin k^1 or k^1.5 times rarer than the first;
 //                             or one bin
-//     coarsening              samples a thread
+//     coarsening              samples a thread; of kernels without a factor, what the grid makes it
+//     block                   threads a block
 //     GBps                    data in GPU memory, the median of several launches
 //
 // and what the model predicts:
 //
 //     atomics_global, atomics_shared   issued, by all threads of a launch
-//     contention_GBps         what atomics on the most frequent bin allow, which are done one after
-//                             the other, each as long as the atomics of a block that all add to one
-//                             address took at the start, in shared or in global memory
-//                             (section 9.3)
+//     contention_GBps         what atomics on one address allow (section 9.3). A copy's most
+//     frequent
+//                             bin gets one after the other; copies at work at a time share the
+//                             samples. Then each copy adds to the histogram, one after the other.
+//                             An atomic takes what those of a block took at the start that all add
+//                             to one address, in shared or in global memory.
 //     bandwidth_GBps          what a kernel that only reads reaches
 //
-// The model leaves out instructions, latencies of loads, and banks. Each result is verified.
+// The model leaves out instructions, latencies of loads, banks, how many atomics the L2 does at
+// all, and that copies are zeroed. Each result is verified before it is timed.
 #include "bench/device.cuh"
 
 #include <algorithm>
@@ -34,7 +38,7 @@ struct bench {
     size_t size; // bytes of data
     unsigned char *data;
     cudaEvent_t begin, end;
-    double global_atomic, shared_atomic; // seconds, if all are on one address
+    double global_atomic, shared_atomic; // seconds for each, if all are on one address
     double bandwidth;                    // bytes a second
 };
 
@@ -188,30 +192,33 @@ static struct input make_input(const struct bench &bench, size_t bins, const cha
 // --- the kernels ---
 
 struct prediction {
-    double global_atomics, shared_atomics, contention; // the latter in seconds
+    double global_atomics, shared_atomics;
+    double contention; // seconds
 };
 
 static struct prediction predict(const struct bench &bench, const struct input &input,
-                                 enum strategy_id strategy, double blocks, double resident,
+                                 enum strategy_id strategy, double copies, double resident,
                                  double threads)
 {
     const double samples = static_cast<double>(bench.size / input.sample), max = input.frequency[0];
-    const double at_a_time = std::min(blocks, resident);
-    double merged = 0, same = 0; // bins that a block merges; and that samples are of the last one's
+    const double at_a_time = std::min(copies, resident);
+    double merged = 0; // bins of a copy that are not 0
+    double same = 0;   // probability that a sample's bin is that of the one before
     for (double frequency : input.frequency) {
-        merged += 1 - std::pow(1 - frequency, samples / blocks);
+        merged += 1 - std::pow(1 - frequency, samples / copies);
         same += frequency * frequency;
     }
-    const double hottest = samples * max, merges = blocks * merged;
-    const double merge_time = blocks * bench.global_atomic;
+    const double hottest = samples * max, merges = copies * merged;
+    const double merge_time = copies * bench.global_atomic; // a bin gets one addition from each
+    const double later = std::max(samples - threads, 0.0);  // samples that have one before
     switch (strategy) {
     case STRATEGY_naive:
         return {samples, 0, hottest * bench.global_atomic};
     case STRATEGY_privatized:
         return {samples + merges, 0, hottest / at_a_time * bench.global_atomic + merge_time};
     case STRATEGY_aggregated:
-        return {merges, samples * (1 - same) + threads,
-                hottest * (1 - max) / at_a_time * bench.shared_atomic + merge_time};
+        return {merges, later * (1 - same) + threads,
+                max * (later * (1 - max) + threads) / at_a_time * bench.shared_atomic + merge_time};
     default:
         return {merges, samples, hottest / at_a_time * bench.shared_atomic + merge_time};
     }
@@ -254,8 +261,9 @@ static bool measure(const struct bench &bench, const struct input &input, enum s
     const struct prediction predicted = predict(
         bench, input, strategy, copies, how.cluster ? resident / how.cluster : resident, threads);
     const double size = static_cast<double>(bench.size);
-    std::printf("%s,%zu,%s,%.0f,%.2f,%.4g,%.4g,%.2f,%.1f\n", strategies[strategy].name, input.bins,
-                input.skew, std::ceil(size / static_cast<double>(input.sample) / threads),
+    std::printf("%s,%zu,%s,%.0f,%u,%.2f,%.4g,%.4g,%.2f,%.1f\n", strategies[strategy].name,
+                input.bins, input.skew,
+                std::ceil(size / static_cast<double>(input.sample) / threads), how.block,
                 size / seconds / 1e9, predicted.global_atomics, predicted.shared_atomics,
                 size / predicted.contention / 1e9, bench.bandwidth / 1e9);
     check(cudaFree(args.counts), "memory");
@@ -285,8 +293,9 @@ int main(int argc, char **argv)
     measure_device(&bench);
     std::printf("# %s; an atomic on one address: %.3f ns in global, %.3f ns in shared memory\n",
                 bench.properties.name, bench.global_atomic * 1e9, bench.shared_atomic * 1e9);
-    std::printf("kernel,bins,skew,coarsening,GBps,atomics_global,atomics_shared,contention_GBps,"
-                "bandwidth_GBps\n");
+    std::printf(
+        "kernel,bins,skew,coarsening,block,GBps,atomics_global,atomics_shared,contention_GBps,"
+        "bandwidth_GBps\n");
     for (size_t bins : {static_cast<size_t>(256), many})
         for (const auto &skew : skews) {
             const struct input input = make_input(bench, bins, skew.name, skew.exponent);

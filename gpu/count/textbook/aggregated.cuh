@@ -4,13 +4,14 @@
 // A thread keeps the bin that it saw last and how often, and only goes to shared memory when the
 // bin changes: fewer atomics where the data have long runs, and contention is at its worst.
 //
-// What limits it: the comparison costs a branch for each sample, also where there are no runs, and
-// threads of a warp that branch differently wait for each other.
+// What limits it: a comparison for each sample, also where there are no runs; and threads of a warp
+// that branch differently wait for each other.
 //
 // Hwu, Kirk and El Hajj, Programming Massively Parallel Processors, 4th edition, section 9.6.
 //
-// Samples says what is counted: Samples::count gives the number of samples, Samples::bin_at the bin
-// of one, or no_bin if it belongs to none. args.counts is the histogram, of args.map.bins bins.
+// Samples says what is counted, bytes or values: Samples::count gives their number, Samples::bin_at
+// the bin of one, or no_bin if it belongs to none. args.counts is the histogram, of args.map.bins
+// bins.
 #ifndef GPUHISTO_GPU_COUNT_TEXTBOOK_AGGREGATED_CUH
 #define GPUHISTO_GPU_COUNT_TEXTBOOK_AGGREGATED_CUH
 

@@ -7,15 +7,17 @@
 // copy: of n blocks the first holds bins 0, n, 2n and so on, so that neighbouring bins, which are
 // often used together, are in different blocks.
 //
-// What limits it: most atomics go to another multiprocessor, over a network that is slower than
-// shared memory, though still nearer than global memory; and a cluster of many blocks leaves
-// multiprocessors without work where their number does not divide by its size.
+// What limits it: with several blocks most atomics go to another multiprocessor, over a network
+// that is slower than shared memory, though still nearer than global memory. Multiprocessors come
+// in groups of different sizes, and a cluster stays in one group: some of them may have no work.
 //
 // The book ends with one block's shared memory (section 9.4). Thread block clusters came with
-// compute capability 9.0: CUDA C++ Programming Guide, "Distributed Shared Memory".
+// compute capability 9.0: CUDA C++ Programming Guide, "Distributed Shared Memory". The host refuses
+// to launch this kernel on older devices.
 //
-// Samples says what is counted: Samples::count gives the number of samples, Samples::bin_at the bin
-// of one, or no_bin if it belongs to none. args.counts is the histogram, of args.map.bins bins.
+// Samples says what is counted, bytes or values: Samples::count gives their number, Samples::bin_at
+// the bin of one, or no_bin if it belongs to none. args.counts is the histogram, of args.map.bins
+// bins.
 #ifndef GPUHISTO_GPU_COUNT_TEXTBOOK_CLUSTERS_CUH
 #define GPUHISTO_GPU_COUNT_TEXTBOOK_CLUSTERS_CUH
 
@@ -29,6 +31,7 @@ template <class Samples> __global__ void clusters([[maybe_unused]] count_args ar
 {
 #if !defined __CUDA_ARCH__ || __CUDA_ARCH__ >= 900
     const cooperative_groups::cluster_group cluster = cooperative_groups::this_cluster();
+    // of the cluster
     const unsigned blocks = cluster.num_blocks(), rank = cluster.block_rank();
     const unsigned part_bins = (args.map.bins + blocks - 1) / blocks;
     DYNAMIC_SHARED(unsigned, part); // extern __shared__ unsigned part[]: part_bins counters
@@ -47,7 +50,7 @@ template <class Samples> __global__ void clusters([[maybe_unused]] count_args ar
 
     cluster.sync(); // no block ends, or merges its part, before all others have added to it
     for (unsigned i = threadIdx.x; i < part_bins; i += blockDim.x)
-        if (part[i] > 0)
+        if (part[i] > 0) // a counter beyond the last bin is 0
             atomicAdd(&args.counts[i * blocks + rank], 1ull * part[i]);
 #endif
 }

@@ -5,12 +5,14 @@
 //
 // What limits it: the threads of a warp load samples that lie args.coarsening apart, so a load is
 // not coalesced but touches many sectors of memory. On CPUs such a partition is right; on a GPU all
-// of these sectors have to stay in the L1 cache until the thread's other samples are loaded.
+// of these sectors have to stay in the L1 cache until the thread's other samples are loaded. As
+// long as they do, with up to 32 bytes a thread, it is even faster than `interleaved`.
 //
 // Hwu, Kirk and El Hajj, Programming Massively Parallel Processors, 4th edition, section 9.5.
 //
-// Samples says what is counted: Samples::count gives the number of samples, Samples::bin_at the bin
-// of one, or no_bin if it belongs to none. args.counts is the histogram, of args.map.bins bins.
+// Samples says what is counted, bytes or values: Samples::count gives their number, Samples::bin_at
+// the bin of one, or no_bin if it belongs to none. args.counts is the histogram, of args.map.bins
+// bins. The host starts as many blocks as have a thread for every args.coarsening samples.
 #ifndef GPUHISTO_GPU_COUNT_TEXTBOOK_CONTIGUOUS_CUH
 #define GPUHISTO_GPU_COUNT_TEXTBOOK_CONTIGUOUS_CUH
 

@@ -5,13 +5,14 @@
 // threads load neighbouring samples, so that a warp's load is coalesced.
 //
 // What limits it: a warp loads 32 samples at a time. If samples are bytes that is one sector of
-// memory, and the warp waits for each; loads of 16 bytes a thread are what makes the fast kernels
-// fast. Atomics of a warp to one bin, or to one bank of shared memory, take turns.
+// memory, and the warp waits for each load; those of 16 bytes a thread are what makes the fast
+// kernels fast. Atomics of a warp to one bin, or to one bank of shared memory, take turns.
 //
 // Hwu, Kirk and El Hajj, Programming Massively Parallel Processors, 4th edition, section 9.5.
 //
-// Samples says what is counted: Samples::count gives the number of samples, Samples::bin_at the bin
-// of one, or no_bin if it belongs to none. args.counts is the histogram, of args.map.bins bins.
+// Samples says what is counted, bytes or values: Samples::count gives their number, Samples::bin_at
+// the bin of one, or no_bin if it belongs to none. args.counts is the histogram, of args.map.bins
+// bins.
 #ifndef GPUHISTO_GPU_COUNT_TEXTBOOK_INTERLEAVED_CUH
 #define GPUHISTO_GPU_COUNT_TEXTBOOK_INTERLEAVED_CUH
 

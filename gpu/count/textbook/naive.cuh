@@ -5,13 +5,14 @@
 // addition would be lost. atomicAdd reads, adds and writes without another thread in between.
 //
 // What limits it: additions to one bin are done one after the other, in the L2 cache. If all
-// samples are in one bin, a sample takes as long as an atomic does (section 9.3); the more bins the
-// data use, the more atomics are under way at a time.
+// samples are in one bin, a sample takes as long as an atomic does (section 9.3); the rarer the
+// most frequent bin is, the more atomics are under way at a time.
 //
 // Hwu, Kirk and El Hajj, Programming Massively Parallel Processors, 4th edition, section 9.2.
 //
-// Samples says what is counted: Samples::count gives the number of samples, Samples::bin_at the bin
-// of one, or no_bin if it belongs to none. args.counts is the histogram, of args.map.bins bins.
+// Samples says what is counted, bytes or values: Samples::count gives their number, Samples::bin_at
+// the bin of one, or no_bin if it belongs to none. args.counts is the histogram, of args.map.bins
+// bins. The host starts as many blocks as have a thread for every sample.
 #ifndef GPUHISTO_GPU_COUNT_TEXTBOOK_NAIVE_CUH
 #define GPUHISTO_GPU_COUNT_TEXTBOOK_NAIVE_CUH
 

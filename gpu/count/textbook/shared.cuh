@@ -5,13 +5,14 @@
 // time that one in global memory takes, and no other block is in the way.
 //
 // What limits it: each block zeroes and merges a whole copy for one sample of each of its threads,
-// so the merge costs as much as the counting. With more bins than threads it costs more. The bins
-// have to fit into a block's shared memory.
+// and copies are merged into the same counters, one after the other: that takes ten times as long
+// as the counting. The bins have to fit into a block's shared memory.
 //
 // Hwu, Kirk and El Hajj, Programming Massively Parallel Processors, 4th edition, section 9.4.
 //
-// Samples says what is counted: Samples::count gives the number of samples, Samples::bin_at the bin
-// of one, or no_bin if it belongs to none. args.counts is the histogram, of args.map.bins bins.
+// Samples says what is counted, bytes or values: Samples::count gives their number, Samples::bin_at
+// the bin of one, or no_bin if it belongs to none. args.counts is the histogram, of args.map.bins
+// bins. The host starts as many blocks as have a thread for every sample.
 #ifndef GPUHISTO_GPU_COUNT_TEXTBOOK_SHARED_CUH
 #define GPUHISTO_GPU_COUNT_TEXTBOOK_SHARED_CUH
 
