@@ -161,7 +161,7 @@ hinted()
 }
 case $ENGINE in
 *gpu*) # does not know the least and the greatest number, but the edges of their bins
-    printf '7 7' | run -n -B 10
+    printf '7 7' | GPU_EVERY=1 run -n -B 10
     message "-B of one number" "for narrower bins, use --min=7 --max=7.01"
     ;;
 *)

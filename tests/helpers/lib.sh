@@ -154,7 +154,7 @@ same()
 run()
 {
     engine_=$ENGINE
-    if [ "${GPU_EVERY:-1}" -gt 1 ]; then # which takes a third of a second to start
+    if [ "${GPU_EVERY:-1}" -gt 1 ] && [ -n "$ENGINE" ]; then # which takes a third of a second to start
         echo >>gpu.runs
         [ $(($(wc -l <gpu.runs) % GPU_EVERY)) -eq 0 ] || engine_=--device=cpu
     fi
