@@ -167,8 +167,9 @@ bool policy_offloads(const struct policy_input *now, const struct policy_tuning 
     const double on_gpus = now->content.on_gpus - (offer->has_waited ? counted : 0);
     const double on_cores = fmax(now->content.on_cores - (offer->has_waited ? 0 : counted), 0);
     const double cores = rate_of_all(now, offer->together);
-    const double ready =
-        now->gpu_ready >= 0 ? now->gpu_ready : policy_gpu_start(now, tuning) + tuning->break_even;
+    const double slow_start = /* before it is ready all processors will be busy */
+        tuning->gpu_start + tuning->gpu_start_busy + tuning->break_even;
+    const double ready = now->gpu_ready >= 0 ? now->gpu_ready : slow_start;
     const double gpu =
         ready + tuning->decoding_start +
         (fmax(on_gpus, 0) / now->gpus + content) * tuning->decoding_time / offer->gpu_rate;

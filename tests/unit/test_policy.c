@@ -290,7 +290,7 @@ static void check_offers(void)
     check("offer", "a GPU that takes no time", policy_offloads(&now, &of_tests, &offer), true);
     const struct policy_input many = {
         .workers_max = 16, .processors = 16, .workers = 1, .gpu_ready = -1, .gpus = 1};
-    struct offload_offer large = {.gpu_rate = GPU, .together = 16, .content = 3.5e9};
+    struct offload_offer large = {.gpu_rate = GPU, .together = 16, .content = 4.5e9};
     check("offer", "many that do not wait", policy_offloads(&many, tuning, &large), false);
     large.together = 7;
     check("offer", "many that wait", policy_offloads(&many, tuning, &large), true);
