@@ -481,6 +481,8 @@ static __device__ inline void gzip_order_unit(const decode_batch &batch, unsigne
     outcome->refusal = refusal;
     outcome->content = unit.content;
     outcome->after = offsets_map_same(); // no offset of deflate is repeated
+    for (unsigned i = 0; i < 3; i++)
+        outcome->before[i] = 0; // nor looked at, but loaded
 }
 
 static __global__ void __launch_bounds__(GZIP_ORDER_THREADS) gzip_order(decode_batch batch)
