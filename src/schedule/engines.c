@@ -193,6 +193,7 @@ struct policy_input engines_policy_input(const struct pool *pool, enum flow flow
                 : startup->gpus.count > 0 ? startup->gpus.count
                                           : 1,
         .gpu_decodes = gpu && startup->decodes,
+        .begins_on_gpu = pool->options.begins_on_gpu,
         .gpu_files = gpu ? gpu_group_feeding(gpu) : 0,
         .gpu_feeders = atomic_load(&pool->feeders),
         .chunk_size = pool->options.chunk_size};

@@ -24,6 +24,10 @@
 /* Processor time that decoding in pieces takes, over that of the libraries. */
 #define PIECES_COST 2
 
+/* If a GPU alone would end first, cores must end with a file in half of its time: they are in
+ * each other's way, and what they add is little. */
+#define BEGUN_FAVOUR 2
+
 /* Each GPU that decompresses takes one of so many parts of the processors, but not the last one. */
 #define FEEDING_PARTS 4
 
@@ -173,7 +177,8 @@ bool policy_offloads(const struct policy_input *now, const struct policy_tuning 
     const double gpu =
         ready + tuning->decoding_start +
         (fmax(on_gpus, 0) / now->gpus + content) * tuning->decoding_time / offer->gpu_rate;
-    return gpu <= fmin((on_cores + content) / cores, content / rate_of_each(now));
+    const double favour = now->begins_on_gpu ? BEGUN_FAVOUR : 1;
+    return gpu <= favour * fmin((on_cores + content) / cores, content / rate_of_each(now));
 }
 
 /* --- what several workers decode --- */

@@ -83,6 +83,7 @@ struct policy_input {
     double gpu_ready;     /* seconds until they are; negative: none was asked for */
     unsigned gpus;        /* that there are, or will be; at least 1 */
     bool gpu_decodes;     /* they were opened to decompress */
+    bool begins_on_gpu;   /* and asked for at the beginning (policy_begins_on_gpu) */
     unsigned gpu_files;   /* compressed files that GPUs have now */
     unsigned gpu_feeders; /* workers that fill a slot with a piece of a file */
     size_t chunk_size;    /* bytes of a slot */

@@ -294,6 +294,13 @@ static void check_offers(void)
     check("offer", "many that do not wait", policy_offloads(&many, tuning, &large), false);
     large.together = 7;
     check("offer", "many that wait", policy_offloads(&many, tuning, &large), true);
+    struct policy_input begun = {.workers_max = 32, .processors = 32, .gpu_ready = 0.3, .gpus = 1};
+    const struct offload_offer first = {.gpu_rate = GPU, .together = 7, .content = 1e9};
+    check("offer", "the first file", policy_offloads(&begun, tuning, &first), false);
+    begun.begins_on_gpu = true;
+    check("offer", "the GPU would end first", policy_offloads(&begun, tuning, &first), true);
+    begun.gpu_ready = 0.5;
+    check("offer", "it is late", policy_offloads(&begun, tuning, &first), false);
 }
 
 static void check_purposes(void)
