@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-/* doc/reasons.md says how these numbers, and those of policy_defaults, were found. */
+/* doc/performance.md says how these numbers, and those of policy_defaults, were found. */
 #define ASK_SECONDS 0.02  /* not for each of a hundred thousand chunks a second */
 #define LINK_RATE 50e9    /* bytes a second that the host's link to a GPU takes */
 #define GAIN_FRACTION 0.5 /* of a gain that is predicted for plain files, what is gained */
