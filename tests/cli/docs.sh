@@ -222,7 +222,7 @@ same "design.md: how many functions a byte passes" nothing missing
 
 # --- the tour: files that the pages name are there, and so are functions in the files beside them ---
 
-for tour in design adding decoding reasons; do
+for tour in design adding decoding kernels performance; do
     tr '\n\140' ' @' <"$srcdir/doc/$tour.md" >words # a backquote becomes @
     grep -oE '@(src|gpu)/[a-z0-9_/]+\.[a-z]+@' words | tr -d @ | sort -u | while read -r file; do
         [ -e "$srcdir/$file" ] || echo "$file"
