@@ -16,8 +16,7 @@ gpu_engine_sources = \
 
 # The decoder: what the host plans, its batches, and the device that is extended by it.
 decoder_sources = gpu/decode/content_check.c gpu/decode/decoder.c gpu/decode/queue.c
-decoder_headers = gpu/decode/batch.h gpu/decode/decoder_internal.h \
-	gpu/decode/gzip/gzip.h gpu/decode/plan.h
+decoder_headers = gpu/decode/batch.h gpu/decode/decoder_internal.h gpu/decode/plan.h
 if HAVE_GPU_DECODING
 gpu_decode_sources = gpu/decode/plan.c $(decoder_headers)
 gpu_engine_sources += $(decoder_sources)
