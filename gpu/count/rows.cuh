@@ -14,19 +14,6 @@ extern "C" {
 
 // --- doubles ---
 
-// Returns edge k of equal bins. Both operations are rounded by themselves: that is how edges are
-// defined.
-static __device__ __forceinline__ double double_edge(const row_map &map, unsigned k)
-{
-    return k < map.bins ? __dadd_rn(__dmul_rn(static_cast<double>(k), map.step), map.min) : map.max;
-}
-
-static __device__ __forceinline__ double double_edge_at(const row_map &map, unsigned k)
-{
-    return map.way == ROWS_BY_EDGES ? static_cast<const double *>(map.table)[k]
-                                    : double_edge(map, k);
-}
-
 // Returns how many of the edges, which are in order, are not above a value: of these
 // is_reached(index) is true.
 template <class IsReached>
@@ -43,9 +30,17 @@ static __device__ __forceinline__ unsigned count_edges(unsigned edges, const IsR
     return low;
 }
 
+// Both operations for an edge of equal bins are rounded by themselves: that is how they are
+// defined.
 static __device__ __forceinline__ unsigned search_doubles(const row_map &map, double value)
 {
-    return count_edges(map.edges, [&](unsigned k) { return double_edge_at(map, k) <= value; });
+    return count_edges(map.edges, [&](unsigned k) {
+        const double edge = map.way == ROWS_BY_EDGES ? static_cast<const double *>(map.table)[k]
+                            : k < map.bins
+                                ? __dadd_rn(__dmul_rn(static_cast<double>(k), map.step), map.min)
+                                : map.max;
+        return edge <= value;
+    });
 }
 
 // Returned by a quick way that does not know the row.
@@ -105,37 +100,20 @@ static __device__ __forceinline__ unsigned row_log_linear(unsigned long long bit
                     : 2 + zero + static_cast<unsigned>(magnitude >> 47);
 }
 
-// Returns the row in bins of decimal digits.
-static __device__ __forceinline__ unsigned row_by_digits(const row_map &map,
-                                                         unsigned long long bits)
-{
-    digits_layout layout = map.digits;
-    layout.scales = static_cast<const digits_scale *>(map.table);
-    return digits_row(&layout, bits);
-}
-
 // --- whole values ---
 
-// An offset beyond the span is taken for the span itself: its bin is the row above.
+// An offset beyond the span is taken for the span itself: its bin is the row above. Own: each value
+// of 4 bytes has a bin of its own. To add its sign's bit, modulo 2^32, is to turn it over.
+template <bool Own = false>
 static __device__ __forceinline__ unsigned row_by_32_bits(const row_map &map, unsigned bits)
 {
-    const unsigned offset =
-        (bits ^ static_cast<unsigned>(map.sign)) - static_cast<unsigned>(map.first);
+    const unsigned sign = static_cast<unsigned>(map.sign), first = static_cast<unsigned>(map.first);
+    const unsigned offset = Own ? bits + (sign - first) : (bits ^ sign) - first;
     const unsigned inside = min(offset, static_cast<unsigned>(map.offset_max));
     const unsigned long long product =
         static_cast<unsigned long long>(inside) * map.high + __umulhi(inside, map.low);
-    const unsigned bin = map.reciprocal ? static_cast<unsigned>(product >> 32) : inside;
+    const unsigned bin = Own || !map.reciprocal ? inside : static_cast<unsigned>(product >> 32);
     return offset > static_cast<unsigned>(map.beyond) ? ROW_BELOW : 1 + bin;
-}
-
-// Returns the row of a value of 4 bytes that has a bin of its own. To add the sign's bit, modulo
-// 2^32, is to turn it over.
-static __device__ __forceinline__ unsigned row_of_own(const row_map &map, unsigned bits)
-{
-    const unsigned offset =
-        bits + (static_cast<unsigned>(map.sign) - static_cast<unsigned>(map.first));
-    const unsigned inside = min(offset, static_cast<unsigned>(map.offset_max));
-    return offset > static_cast<unsigned>(map.beyond) ? ROW_BELOW : 1 + inside;
 }
 
 static __device__ __forceinline__ unsigned row_by_16_bits(const row_map &map, unsigned bits)
@@ -144,16 +122,6 @@ static __device__ __forceinline__ unsigned row_by_16_bits(const row_map &map, un
     const int inside = min(max(value, first) - first, static_cast<int>(map.offset_max));
     const unsigned long long factor = static_cast<unsigned>(inside);
     return static_cast<unsigned>((factor * map.high + map.origin) >> 32);
-}
-
-// True if bin * span <= offset * bins, with span = last + 1, in 128 bits.
-static __device__ __forceinline__ bool reaches_bin(const row_map &map, unsigned long long offset,
-                                                   unsigned long long bin)
-{
-    const unsigned long long low = bin * map.last + bin, other = offset * map.bins;
-    const unsigned long long high = __umul64hi(bin, map.last) + (low < bin);
-    const unsigned long long other_high = __umul64hi(offset, map.bins);
-    return high < other_high || (high == other_high && low <= other);
 }
 
 static __device__ __forceinline__ unsigned row_by_64_bits(const row_map &map,
@@ -171,18 +139,15 @@ static __device__ __forceinline__ unsigned row_by_128_bits(const row_map &map,
                                                            unsigned long long bits)
 {
     const unsigned long long offset = (bits ^ map.sign) - map.first;
-    const unsigned long long bin = __umul64hi(offset, map.reciprocal);
+    const unsigned long long bin = __umul64hi(offset, map.reciprocal), next = bin + 1;
     if (offset > map.last)
         return offset > map.beyond ? ROW_BELOW : ROW_ABOVE(&map);
-    return 1 + static_cast<unsigned>(bin + reaches_bin(map, offset, bin + 1));
-}
-
-static __device__ __forceinline__ unsigned search_wholes(const row_map &map,
-                                                         unsigned long long bits)
-{
-    const unsigned long long *const edges = static_cast<const unsigned long long *>(map.table);
-    const unsigned long long number = bits ^ map.sign;
-    return map.below + count_edges(map.edges, [=](unsigned k) { return edges[k] <= number; });
+    // Whether next * span <= offset * bins, with span = last + 1, in 128 bits.
+    const unsigned long long low = next * map.last + next, other = offset * map.bins;
+    const unsigned long long high = __umul64hi(next, map.last) + (low < next);
+    const unsigned long long other_high = __umul64hi(offset, map.bins);
+    const bool is_next = high < other_high || (high == other_high && low <= other);
+    return 1 + static_cast<unsigned>(bin + is_next);
 }
 
 // --- bits of values ---
@@ -245,14 +210,15 @@ static __device__ __forceinline__ double double_of_size(unsigned long long bits)
         return __longlong_as_double(static_cast<long long>(bits));
 }
 
-static __device__ __forceinline__ double double_of(const row_map &map, unsigned long long bits)
-{
-    return map.size == 4 ? double_of_size<4>(bits) : double_of_size<8>(bits);
-}
-
 // Returns the row of the value with these bits, as value_bits_at gives them.
 static __device__ __forceinline__ unsigned row_of_bits(const row_map &map, unsigned long long bits)
 {
+    const auto double_of = [&] {
+        return map.size == 4 ? double_of_size<4>(bits) : double_of_size<8>(bits);
+    };
+    const auto double_bits = [&] {
+        return static_cast<unsigned long long>(__double_as_longlong(double_of()));
+    };
     switch (map.way) {
     case ROWS_OF_BYTES:
         return static_cast<const unsigned *>(map.table)[bits];
@@ -265,39 +231,42 @@ static __device__ __forceinline__ unsigned row_of_bits(const row_map &map, unsig
     case ROWS_BY_128_BITS:
         return row_by_128_bits(map, bits);
     case ROWS_BY_WHOLE_EDGES:
-        return search_wholes(map, bits);
+        return map.below + count_edges(map.edges, [&](unsigned k) {
+                   return static_cast<const unsigned long long *>(map.table)[k] <=
+                          (bits ^ map.sign);
+               });
     case ROWS_OF_FLOATS:
     case ROWS_OF_DOUBLES:
-        return row_of_double(map, double_of(map, bits));
+        return row_of_double(map, double_of());
     case ROWS_BY_EDGES: {
-        const double value = double_of(map, bits);
+        const double value = double_of();
         return value == value ? search_doubles(map, value) : ROW_INVALID(&map);
     }
-    case ROWS_OF_DIGITS:
-        return row_by_digits(
-            map, static_cast<unsigned long long>(__double_as_longlong(double_of(map, bits))));
+    case ROWS_OF_DIGITS: {
+        digits_layout layout = map.digits;
+        layout.scales = static_cast<const digits_scale *>(map.table);
+        return digits_row(&layout, double_bits());
+    }
     default:
-        return row_log_linear(
-            static_cast<unsigned long long>(__double_as_longlong(double_of(map, bits))));
+        return row_log_linear(double_bits());
     }
 }
 
 // --- values of one size, whose rows are found one way, or by whichever the map says ---
 
-// The row of a value of Size bytes: found one way alone, or by whichever the map says; or
-// not_proven, of floats and doubles.
 constexpr int ANY_WAY = -1;
 
 // By 32 bits, with a bin for each value, which needs no reciprocal.
 constexpr int OWN_WAY = -2;
 
+// Returns the row, or not_proven, of floats and doubles.
 template <unsigned Size, int Way, class Bits>
 static __device__ __forceinline__ unsigned row_by(const row_map &map, Bits bits)
 {
     if constexpr (Way == ROWS_BY_16_BITS)
         return row_by_16_bits(map, bits);
     else if constexpr (Way == OWN_WAY)
-        return row_of_own(map, bits);
+        return row_by_32_bits<true>(map, bits);
     else if constexpr (Way == ROWS_BY_32_BITS)
         return row_by_32_bits(map, bits);
     else if constexpr (Way == ROWS_BY_64_BITS)
