@@ -28,12 +28,9 @@ template <class Samples> __global__ void vectorized(count_args args)
     const unsigned stride = static_cast<unsigned>(grid_threads());
     unsigned long long i = thread;
     for (; i + 3ull * stride < span.vectors; i += 4ull * stride) {
-        const uint4 a = span.body[i], b = span.body[i + stride];
-        const uint4 c = span.body[i + 2ull * stride], d = span.body[i + 3ull * stride];
-        Samples::each(a, args.map, count);
-        Samples::each(b, args.map, count);
-        Samples::each(c, args.map, count);
-        Samples::each(d, args.map, count);
+        uint4 vectors[4];
+        UNROLL for (unsigned k = 0; k < 4; k++) vectors[k] = span.body[i + k * 1ull * stride];
+        UNROLL for (const uint4 &vector : vectors) Samples::each(vector, args.map, count);
     }
     for (; i < span.vectors; i += stride)
         Samples::each(span.body[i], args.map, count);
@@ -61,25 +58,17 @@ template <class Samples> __global__ void vectorized(count_args args)
 constexpr unsigned lanes_columns = 64;
 constexpr unsigned lanes_shared = 256 * lanes_columns * 4; // bytes
 
-// Counts the four bytes of a word; column is this thread's offset in a row, below 256.
-static __device__ __forceinline__ void count_word(unsigned char *table, unsigned word,
-                                                  unsigned column)
+// Counts the bytes of a vector; column is this thread's offset in a row, below 256.
+static __device__ __forceinline__ void count_words(unsigned char *table, const uint4 &vector,
+                                                   unsigned column)
 {
+    const unsigned words[4] = {vector.x, vector.y, vector.z, vector.w};
     // From the lowest byte: the column's, the sample's, and twice the column's second, a zero.
-    UNROLL for (unsigned byte = 0; byte < 4; byte++)
+    UNROLL for (unsigned word : words) UNROLL for (unsigned byte = 0; byte < 4; byte++)
     {
         const unsigned offset = __byte_perm(word, column, 0x5504 | byte << 4);
         atomicAdd(reinterpret_cast<unsigned *>(table + offset), 1u);
     }
-}
-
-static __device__ __forceinline__ void count_words(unsigned char *table, const uint4 &vector,
-                                                   unsigned column)
-{
-    count_word(table, vector.x, column);
-    count_word(table, vector.y, column);
-    count_word(table, vector.z, column);
-    count_word(table, vector.w, column);
 }
 
 // Eight rows a warp at a time, four lanes a row: lane 4r + q sums quarter q of row r, and the first
@@ -107,14 +96,6 @@ static __device__ __forceinline__ void sum_rows(const unsigned *table, const Bin
 }
 
 template <class Samples>
-static __device__ __forceinline__ void merge_rows(const count_args &args, const unsigned *table)
-{
-    sum_rows<256>(
-        table, [&args](unsigned value) { return Samples::bin_of(value, args.map); },
-        [&args](unsigned bin, unsigned sum) { add_to_counts(args, bin, sum); });
-}
-
-template <class Samples>
 __global__ void __launch_bounds__(1024, resident_of_1024) lanes(count_args args)
 {
     DYNAMIC_SHARED(unsigned, table);
@@ -138,7 +119,9 @@ __global__ void __launch_bounds__(1024, resident_of_1024) lanes(count_args args)
         atomicAdd(&table[byte * lanes_columns + column / 4], 1u);
     });
     __syncthreads();
-    merge_rows<Samples>(args, table);
+    sum_rows<256>(
+        table, [&args](unsigned value) { return Samples::bin_of(value, args.map); },
+        [&args](unsigned bin, unsigned sum) { add_to_counts(args, bin, sum); });
 }
 
 // --- lanes, for values: as many columns of counters as there is shared memory for ---
@@ -168,22 +151,6 @@ static inline struct table_shape columns_for(unsigned bins, unsigned max)
     while (shape.columns_log < 3 && ((shape.bins + 1) * 4ull << (shape.columns_log + 1)) <= max)
         shape.columns_log++;
     return shape;
-}
-
-// Rows are added up a thread each. Where a thread begins in its row is shifted, so that threads
-// whose rows lie in the same banks do not meet there.
-static __device__ __forceinline__ void merge_columns(const count_args &args, const unsigned *table,
-                                                     unsigned first)
-{
-    const unsigned columns = 1u << args.shape.columns_log;
-    for (unsigned row = threadIdx.x; row < args.shape.bins && first + row < args.map.bins;
-         row += blockDim.x) {
-        const unsigned begin = row << args.shape.columns_log, shift = begin / 32;
-        unsigned sum = 0;
-        for (unsigned i = 0; i < columns; i++)
-            sum += table[begin + ((i + shift) & (columns - 1))];
-        add_to_counts(args, first + row, sum);
-    }
 }
 
 template <unsigned Size, int Way>
@@ -237,7 +204,16 @@ __global__ void __launch_bounds__(1024, 1) lanes_values(count_args args)
     }
     each_outside<value_samples>(args, span, thread, count);
     __syncthreads();
-    merge_columns(args, table, first);
+    // Rows are added up a thread each. Where a thread begins in its row is shifted, so that threads
+    // whose rows lie in the same banks do not meet there.
+    for (unsigned row = threadIdx.x; row < args.shape.bins && first + row < args.map.bins;
+         row += blockDim.x) {
+        const unsigned begin = row << args.shape.columns_log, shift = begin / 32;
+        unsigned sum = 0;
+        for (unsigned i = 0; i < 1u << args.shape.columns_log; i++)
+            sum += table[begin + ((i + shift) & ((1u << args.shape.columns_log) - 1))];
+        add_to_counts(args, first + row, sum);
+    }
 }
 
 #endif

@@ -59,28 +59,15 @@ template <bool Checked, unsigned Size, int Way>
 static __device__ __forceinline__ void
 count_four_packed(const packed_pass &pass, const count_args &args, const uint4 (&vectors)[4])
 {
-    const byte_counters &counters = pass.counters;
-    constexpr bool later = Size >= 4;
+    constexpr unsigned later = Size >= 4 ? 1 : 0;
     counters_before<16 / Size> before[4];
-    UNROLL for (unsigned k = 0; k < 4; k++)
+    UNROLL for (unsigned k = 0; k < 4 + later; k++)
     {
-        count_packed<Checked, Size, Way>(pass, args, vectors[k], true, before[k]);
-        if (!later)
-            record_all_carries(counters, before[k]);
-        else if (k > 0)
-            record_all_carries(counters, before[k - 1]);
+        if (k < 4)
+            count_packed<Checked, Size, Way>(pass, args, vectors[k], true, before[k]);
+        if (k + 1 > later)
+            record_all_carries(pass.counters, before[k - later]);
     }
-    if (later)
-        record_all_carries(counters, before[3]);
-}
-
-// The block together: leaves its table for the second kernel.
-static __device__ __forceinline__ void leave_table(const count_args &args, const uint4 *table)
-{
-    const unsigned vectors = args.shape.bins / 16;
-    uint4 *const there = reinterpret_cast<uint4 *>(args.scratch) + 1ull * blockIdx.x * vectors;
-    for (unsigned i = threadIdx.x; i < vectors; i += blockDim.x)
-        there[i] = table[i];
 }
 
 template <unsigned Size, int Way>
@@ -127,7 +114,10 @@ __global__ void __launch_bounds__(1024, 1) packed(const __grid_constant__ count_
     __syncthreads();
     finish_all_carries(counters);
     merge_cache(runs, args);
-    leave_table(args, reinterpret_cast<const uint4 *>(table));
+    const unsigned vectors = args.shape.bins / 16; // of the table, which is left for packed_sum
+    uint4 *const there = reinterpret_cast<uint4 *>(args.scratch) + 1ull * blockIdx.x * vectors;
+    for (unsigned i = threadIdx.x; i < vectors; i += blockDim.x)
+        there[i] = reinterpret_cast<const uint4 *>(table)[i];
 }
 
 // Adds up what the blocks left. A block takes 32 words of counters at a time, each warp those of
@@ -174,14 +164,6 @@ static __global__ void __launch_bounds__(PACKED_SUM_BLOCK)
 
 using matched_cache = bin_cache<4096>;
 
-static __device__ __forceinline__ void add_matched(const count_args &args, matched_cache &cache,
-                                                   unsigned bin)
-{
-    const bool done = bin == no_bin || count_at(cache, bin % matched_cache::slots, bin);
-    if (!__all_sync(0xffffffffu, done))
-        add_alike(args, done ? no_bin : bin);
-}
-
 template <class Samples> __global__ void matched(count_args args)
 {
     __shared__ matched_cache cache;
@@ -194,8 +176,12 @@ template <class Samples> __global__ void matched(count_args args)
     for (unsigned long long warp = grid_thread() - lane; warp < span.vectors; warp += stride) {
         const bool in = warp + lane < span.vectors;
         const uint4 vector = in ? span.body[warp + lane] : make_uint4(0, 0, 0, 0);
-        Samples::each(vector, args.map,
-                      [&](unsigned bin) { add_matched(args, cache, in ? bin : no_bin); });
+        Samples::each(vector, args.map, [&](unsigned bin) {
+            bin = in ? bin : no_bin;
+            const bool done = bin == no_bin || count_at(cache, bin % matched_cache::slots, bin);
+            if (!__all_sync(0xffffffffu, done))
+                add_alike(args, done ? no_bin : bin);
+        });
     }
     each_outside<Samples>(args, span, grid_thread(),
                           [&](unsigned bin) { atomicAdd(&args.counts[bin], 1ull); });
