@@ -65,14 +65,6 @@ struct pair_tiles {
     unsigned count, head, outside;
 };
 
-static __device__ __forceinline__ pair_tiles pair_tiles_of(const count_args &args)
-{
-    const vector_span span = vectors_of(args);
-    const unsigned len = static_cast<unsigned>(args.len), left = len - span.head;
-    const unsigned count = left > 0 ? (left - 1) / pairs_tile : 0;
-    return {span.body, count, span.head, len - count * pairs_tile};
-}
-
 static __device__ __forceinline__ unsigned word_of_pair(unsigned pair)
 {
     return pair + (pair >> 8);
@@ -197,23 +189,9 @@ static __device__ __forceinline__ unsigned recount_tile(const count_args &args, 
 
 // --- the shared words ---
 
-// The block together: true if no counter in a shared word has come round, as the sum of the upper
-// ones is right. `uppers` is how many pairs this thread has added to these, less those that it has
-// taken out of them.
-static __device__ __forceinline__ bool uppers_add_up(unsigned *table, unsigned uppers)
-{
-    unsigned error = uppers;
-    __syncthreads();
-    for (unsigned pair = pairs_own << 8 | threadIdx.x; pair < pairs_lower << 8; pair += pairs_block)
-        error -= table[word_of_pair(pair)] >> pairs_upper_bit;
-    if (error)
-        atomicAdd(&table[pairs_error], error);
-    __syncthreads();
-    return table[pairs_error] == 0;
-}
-
 // The block together: takes out of the shared words what makes them large. Returns whether there
-// was nothing half as large; `uppers` as above.
+// was nothing half as large. `uppers` is how many pairs this thread has added to upper counters,
+// less those that it has taken out of them.
 static __device__ __forceinline__ bool take_out(const count_args &args, unsigned *table,
                                                 unsigned key, unsigned *uppers)
 {
@@ -237,23 +215,23 @@ static __device__ __forceinline__ bool take_out(const count_args &args, unsigned
     return __syncthreads_and(are_small);
 }
 
-// A round: the block's tiles of [begin, end), counted by a key.
-struct pair_round {
-    unsigned begin, end, key;
-};
-
-// The block together: counts the tiles of the last round again if they were not counted rightly.
-// True if the next round may be longer.
+// The block together: counts the tiles of the last round, its own of [begin, end), again if they
+// were not counted rightly. True if the next round may be longer.
 template <bool Aligned>
 static __device__ __forceinline__ bool finish(const count_args &args, unsigned *table,
-                                              const pair_tiles &tiles, const pair_round &round,
-                                              unsigned *uppers)
+                                              const pair_tiles &tiles, unsigned begin, unsigned end,
+                                              unsigned key, unsigned *uppers)
 {
-    const unsigned key = round.key;
-    const bool add_up = uppers_add_up(table, *uppers);
+    unsigned error = *uppers;
+    __syncthreads();
+    for (unsigned pair = pairs_own << 8 | threadIdx.x; pair < pairs_lower << 8; pair += pairs_block)
+        error -= table[word_of_pair(pair)] >> pairs_upper_bit;
+    if (error)
+        atomicAdd(&table[pairs_error], error);
+    __syncthreads();
+    const bool add_up = table[pairs_error] == 0; // no counter in a shared word has come round
     if (!add_up) {
-        for (unsigned tile = round.begin + threadIdx.x / 32; tile < round.end;
-             tile += gridDim.x * pairs_warps)
+        for (unsigned tile = begin + threadIdx.x / 32; tile < end; tile += gridDim.x * pairs_warps)
             *uppers -=
                 recount_tile<Aligned>(args, table, tiles.body + tile * pairs_tile_vectors, key);
         __syncthreads();
@@ -261,22 +239,6 @@ static __device__ __forceinline__ bool finish(const count_args &args, unsigned *
             table[pairs_error] = 0;
     }
     return take_out(args, table, key, uppers) && add_up;
-}
-
-static __device__ __forceinline__ void merge_pairs(const count_args &args, const unsigned *table,
-                                                   unsigned key)
-{
-    for (unsigned pair = threadIdx.x; pair < pairs_lower << 8; pair += pairs_block) {
-        const unsigned word = table[word_of_pair(pair)], row = pair ^ (key & 0xffff);
-        if (pair < pairs_own << 8) {
-            add_to_counts(args, row, word);
-        } else {
-            add_to_counts(args, row, word % pairs_upper);
-            add_to_counts(args, (pair + pairs_shift) ^ (key & 0xffff), word >> pairs_upper_bit);
-        }
-    }
-    for (unsigned byte = threadIdx.x; byte < 256; byte += pairs_block)
-        add_to_counts(args, (byte << 8 | byte) ^ (key & 0xffff), table[pairs_runs + byte]);
 }
 
 // --- the kernel ---
@@ -317,10 +279,20 @@ static __device__ __forceinline__ void count_pairs_at_once(const count_args &arg
                 uppers += count_tile<Aligned>(table, tiles.body + tile * pairs_tile_vectors, key);
         }
         const unsigned end = at < tiles.count ? at : tiles.count;
-        const bool may_grow = finish<Aligned>(args, table, tiles, {begin, end, key}, &uppers);
+        const bool may_grow = finish<Aligned>(args, table, tiles, begin, end, key, &uppers);
         round = may_grow ? min(2 * round, pairs_round_max) : pairs_round_min;
     }
-    merge_pairs(args, table, key);
+    for (unsigned pair = threadIdx.x; pair < pairs_lower << 8; pair += pairs_block) {
+        const unsigned word = table[word_of_pair(pair)], row = pair ^ (key & 0xffff);
+        if (pair < pairs_own << 8) {
+            add_to_counts(args, row, word);
+        } else {
+            add_to_counts(args, row, word % pairs_upper);
+            add_to_counts(args, (pair + pairs_shift) ^ (key & 0xffff), word >> pairs_upper_bit);
+        }
+    }
+    for (unsigned byte = threadIdx.x; byte < 256; byte += pairs_block)
+        add_to_counts(args, (byte << 8 | byte) ^ (key & 0xffff), table[pairs_runs + byte]);
 }
 
 // Counts those pairs alone whose first byte belongs to this block's pass.
@@ -350,7 +322,10 @@ count_pairs_in_passes(const count_args &args, unsigned *table, const pair_tiles 
 template <bool Aligned> __global__ void __launch_bounds__(pairs_block, 1) pairs(count_args args)
 {
     DYNAMIC_SHARED(unsigned, table);
-    const pair_tiles tiles = pair_tiles_of(args);
+    const vector_span span = vectors_of(args);
+    const unsigned len = static_cast<unsigned>(args.len), left = len - span.head;
+    const unsigned count = left > 0 ? (left - 1) / pairs_tile : 0;
+    const pair_tiles tiles = {span.body, count, span.head, len - count * pairs_tile};
     if (args.shape.passes > 1)
         count_pairs_in_passes<Aligned>(args, table, tiles);
     else
