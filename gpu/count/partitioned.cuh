@@ -91,16 +91,11 @@ static __device__ __forceinline__ unsigned sum_before(const unsigned *numbers)
         return (numbers[i] + Multiple - 1) / Multiple * Multiple;
     };
     const unsigned own = number(threadIdx.x);
-    unsigned before = 0, sum = own;
+    unsigned before = 0;
     for (unsigned i = lane; i < warp_begin; i += 32)
         before += number(i);
     UNROLL for (int by = 16; by > 0; by /= 2) before += __shfl_xor_sync(0xffffffffu, before, by);
-    UNROLL for (unsigned by = 1; by < 32; by *= 2)
-    {
-        const unsigned other = __shfl_up_sync(0xffffffffu, sum, by);
-        sum += lane >= by ? other : 0;
-    }
-    return before + sum - own;
+    return before + warp_sum(own) - own;
 }
 
 // --- the first kernel ---
@@ -121,20 +116,13 @@ static __device__ __forceinline__ unsigned &number_at(unsigned *numbers, unsigne
     return *reinterpret_cast<unsigned *>(bytes + (slot >> 16)); // 4 bytes for each range
 }
 
-// The tiles that a kernel for values of Size bytes cuts the data into: so many vectors a thread
-// make one.
-template <unsigned Size> struct partition_tile {
-    static constexpr unsigned values = 16 / Size; // of a vector
-    static constexpr unsigned vectors =
-        (Size == 8 ? partition_values / 2 : partition_values) * Size / 16;
-    static constexpr unsigned all_vectors = PARTITION_BLOCK * vectors;
-};
-
 // A thread's part of a tile: its vectors, and then the places of their values. `held` has a bit for
 // each vector that is sorted.
 template <unsigned Size> struct partition_share {
-    static constexpr unsigned vectors = partition_tile<Size>::vectors;
-    static constexpr unsigned values = partition_tile<Size>::values;
+    static constexpr unsigned values = 16 / Size; // of a vector
+    static constexpr unsigned vectors =
+        (Size == 8 ? partition_values / 2 : partition_values) * Size / 16;
+    static constexpr unsigned tile_vectors = PARTITION_BLOCK * vectors; // of all threads
     uint4 loaded[vectors];
     unsigned slots[vectors * values];
     unsigned held;
@@ -146,56 +134,33 @@ static __device__ __forceinline__ void load_share(const vector_span &span, unsig
 {
     UNROLL for (unsigned k = 0; k < share.vectors; k++)
     {
-        const unsigned at =
-            tile * partition_tile<Size>::all_vectors + k * PARTITION_BLOCK + threadIdx.x;
+        const unsigned at = tile * share.tile_vectors + k * PARTITION_BLOCK + threadIdx.x;
         share.loaded[k] = at < span.vectors ? span.body[at] : make_uint4(0, 0, 0, 0);
     }
 }
-
-// The counts of a tile: runs of one row, and the lengths of ranges.
-struct tile_counts {
-    run_cache &runs;
-    unsigned *lengths;
-};
 
 // Finds the places of the thread's share, and adds its values to the lengths of their ranges; runs
 // are counted instead.
 template <unsigned Size, int Way>
 static __device__ __forceinline__ void place_share(const count_args &args, const vector_span &span,
-                                                   unsigned tile, const tile_counts &counts,
-                                                   partition_share<Size> &share)
+                                                   unsigned tile, run_cache &runs,
+                                                   unsigned *lengths, partition_share<Size> &share)
 {
-    constexpr unsigned values = partition_tile<Size>::values;
+    constexpr unsigned values = share.values;
     share.held = 0;
     UNROLL for (unsigned k = 0; k < share.vectors; k++)
     {
-        const unsigned at =
-            tile * partition_tile<Size>::all_vectors + k * PARTITION_BLOCK + threadIdx.x;
+        const unsigned at = tile * share.tile_vectors + k * PARTITION_BLOCK + threadIdx.x;
         const bool in = at < span.vectors;
         unsigned rows[values];
         rows_of_vector<Size, Way>(share.loaded[k], args.map.rows, rows);
         UNROLL for (unsigned i = 0; i < values; i++) share.slots[k * values + i] =
             slot_of(args.partition, rows[i]);
-        if (!acquire_run(counts.runs, args, rows, in) && in) {
+        if (!acquire_run(runs, args, rows, in) && in) {
             share.held |= 1u << k;
             UNROLL for (unsigned i = 0; i < values; i++)
-                atomicAdd(&number_at(counts.lengths, share.slots[k * values + i]), 1u);
+                atomicAdd(&number_at(lengths, share.slots[k * values + i]), 1u);
         }
-    }
-}
-
-// Puts the values of the thread's share where they belong in the sorted tile: each at the next free
-// place of its range.
-template <unsigned Size>
-static __device__ __forceinline__ void sort_share(const partition_share<Size> &share,
-                                                  unsigned *next, unsigned short *sorted)
-{
-    constexpr unsigned values = partition_tile<Size>::values;
-    UNROLL for (unsigned k = 0; k < share.vectors; k++) if (share.held >> k & 1)
-        UNROLL for (unsigned i = k * values; i < (k + 1) * values; i++)
-    {
-        const unsigned slot = share.slots[i];
-        sorted[atomicAdd(&number_at(next, slot), 1u)] = static_cast<unsigned short>(slot);
     }
 }
 
@@ -209,18 +174,17 @@ __global__ void __launch_bounds__(PARTITION_BLOCK, 1024 / PARTITION_BLOCK)
     const partition_shape &shape = args.partition;
     const partition_memory memory = partition_memory_of(args);
     const vector_span span = vectors_of(args);
-    const unsigned tile_vectors = partition_tile<Size>::all_vectors;
-    const unsigned tiles = (span.vectors + tile_vectors - 1) / tile_vectors;
     const bool has_range = threadIdx.x < partition_ranges_max;
     unsigned total = 0; // of this thread's range
     partition_share<Size> share;
+    const unsigned tiles = (span.vectors + share.tile_vectors - 1) / share.tile_vectors;
     load_share(span, blockIdx.x, share);
     open_cache(runs);
     if (has_range)
         lengths[threadIdx.x] = 0;
     __syncthreads();
     for (unsigned tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
-        place_share<Size, Way>(args, span, tile, {runs, lengths}, share);
+        place_share<Size, Way>(args, span, tile, runs, lengths, share);
         __syncthreads();
         if (has_range) {
             const unsigned length = lengths[threadIdx.x], begin = sum_before<8>(lengths);
@@ -233,7 +197,13 @@ __global__ void __launch_bounds__(PARTITION_BLOCK, 1024 / PARTITION_BLOCK)
                 memory.runs[1ull * threadIdx.x * shape.tiles + tile] = vectors << 16 | begin / 8;
         }
         __syncthreads();
-        sort_share(share, next, sorted);
+        // Each value goes to the next free place of its range.
+        UNROLL for (unsigned k = 0; k < share.vectors; k++) if (share.held >> k & 1)
+            UNROLL for (unsigned i = k * share.values; i < (k + 1) * share.values; i++)
+        {
+            const unsigned slot = share.slots[i];
+            sorted[atomicAdd(&number_at(next, slot), 1u)] = static_cast<unsigned short>(slot);
+        }
         load_share(span, tile + gridDim.x, share); // while the sorted ones are written
         if (has_range)
             lengths[threadIdx.x] = 0;
@@ -261,34 +231,30 @@ struct partition_parts {
     unsigned all, range;
 };
 
-// The parts of a range with so many of all values, if there are so many blocks: such that all parts
-// are counted at the same time, if each range has one and there are blocks left for more; otherwise
-// about its share of the blocks.
-static __device__ __forceinline__ unsigned
-parts_for(unsigned long long total, unsigned long long all, unsigned ranges, unsigned blocks)
-{
-    if (2 * blocks > 3 * ranges)
-        return 1 + static_cast<unsigned>(total * (blocks - ranges) / all);
-    return max(1u, static_cast<unsigned>((total * blocks + all / 2) / all));
-}
-
-// The block together, with a barrier at its end: divides the ranges among the blocks.
+// The block together, with a barrier at its end: divides the ranges among the blocks. All parts are
+// counted at the same time, if each range has one and there are blocks left for more; otherwise a
+// range has about its share of the blocks.
 static __device__ __forceinline__ void share_out(const count_args &args, const unsigned *totals,
                                                  partition_parts &shared)
 {
-    const unsigned ranges = args.partition.ranges;
+    const unsigned ranges = args.partition.ranges, blocks = gridDim.x;
     const bool has_range = threadIdx.x < partition_ranges_max;
-    const unsigned total = threadIdx.x < ranges ? totals[threadIdx.x] : 0;
+    const unsigned long long total = threadIdx.x < ranges ? totals[threadIdx.x] : 0;
     if (threadIdx.x == 0)
         shared.all = 0;
     if (has_range)
         shared.parts[threadIdx.x] = 0;
     __syncthreads();
     if (total)
-        atomicAdd(&shared.all, total);
+        atomicAdd(&shared.all, static_cast<unsigned>(total));
     __syncthreads();
-    if (total)
-        shared.parts[threadIdx.x] = parts_for(total, shared.all, ranges, gridDim.x);
+    if (total) {
+        const unsigned long long all = shared.all;
+        shared.parts[threadIdx.x] =
+            2 * blocks > 3 * ranges
+                ? 1 + static_cast<unsigned>(total * (blocks - ranges) / all)
+                : max(1u, static_cast<unsigned>((total * blocks + all / 2) / all));
+    }
     __syncthreads();
     if (has_range) {
         const unsigned first = sum_before<1>(shared.parts);
@@ -409,66 +375,8 @@ static __device__ __forceinline__ bool adds_up(const byte_table &table, unsigned
     return sum == 0;
 }
 
-// The block together, with a barrier at its end: counts a part in counters of a byte. True if none
-// of them was full. An eighth of the tiles tells of most data whether one will be.
-static __device__ __forceinline__ bool count_in_bytes(const byte_table &table,
-                                                      const count_args &args, const range_part &of,
-                                                      unsigned tiles)
-{
-    __shared__ unsigned sum;
-    const unsigned eighth = tiles / 8 / of.parts * of.parts;
-    if (threadIdx.x == 0)
-        sum = 0;
-    unsigned counted = count_part(table, args, of, 0, eighth);
-    __syncthreads();
-    if (!adds_up(table, args.partition.rows, counted, sum))
-        return false;
-    counted += count_part(table, args, of, eighth, tiles);
-    __syncthreads();
-    return adds_up(table, args.partition.rows, counted, sum);
-}
-
-// The block together: counts a part in counters of a byte once more, with carries, and adds these
-// to the histogram.
-static __device__ __forceinline__ void count_with_carries(const byte_table &table,
-                                                          const count_args &args,
-                                                          const range_part &of, unsigned tiles)
-{
-    __shared__ carry_cache carries;
-    const partition_shape &shape = args.partition;
-    const table_rows rows = {of.range, shape.ranges, args.map.bins};
-    const carrying_table carrying = {{table.words, shape.rows, &carries, rows, args.counts}};
-    open_cache(carries);
-    zero(table.words, shape.rows / 4 + 1);
-    __syncthreads();
-    count_part(carrying, args, of, 0, tiles);
-    __syncthreads();
-    finish_all_carries(carrying.counters);
-    __syncthreads();
-}
-
-// Adds two counters of neighbouring rows to the histogram: those of a range that one block counts
-// without atomics.
-static __device__ __forceinline__ void add_pair(const count_args &args, unsigned row,
-                                                const uint2 &pair, bool alone)
-{
-    if (pair.x + pair.y == 0)
-        return;
-    if (alone && row + 1 < args.map.bins) {
-        // Past the L1 cache, as atomics went there.
-        ulonglong2 *const there = reinterpret_cast<ulonglong2 *>(&args.counts[row]);
-        ulonglong2 sum = __ldcg(there);
-        sum.x += pair.x;
-        sum.y += pair.y;
-        *there = sum;
-    } else {
-        if (row < args.map.bins)
-            add_to_counts(args, row, pair.x);
-        if (row + 1 < args.map.bins)
-            add_to_counts(args, row + 1, pair.y);
-    }
-}
-
+// Adds the counters of a range to the histogram, two of neighbouring rows at a time: those of a
+// range that one block counts alone without atomics.
 template <class Table>
 static __device__ __forceinline__ void merge_range(const Table &table, const count_args &args,
                                                    unsigned range, bool alone)
@@ -477,7 +385,22 @@ static __device__ __forceinline__ void merge_range(const Table &table, const cou
     UNROLL_BY(4)
     for (unsigned i = threadIdx.x; i < pairs; i += blockDim.x) {
         const unsigned row = (range + i / 4 * args.partition.ranges) * 8 + i % 4 * 2;
-        add_pair(args, row, table.pair_at(2 * i), alone);
+        const uint2 pair = table.pair_at(2 * i);
+        if (pair.x + pair.y == 0)
+            continue;
+        if (alone && row + 1 < args.map.bins) {
+            // Past the L1 cache, as atomics went there.
+            ulonglong2 *const there = reinterpret_cast<ulonglong2 *>(&args.counts[row]);
+            ulonglong2 sum = __ldcg(there);
+            sum.x += pair.x;
+            sum.y += pair.y;
+            *there = sum;
+        } else {
+            if (row < args.map.bins)
+                add_to_counts(args, row, pair.x);
+            if (row + 1 < args.map.bins)
+                add_to_counts(args, row + 1, pair.y);
+        }
     }
 }
 
@@ -500,9 +423,32 @@ __global__ void __launch_bounds__(1024, resident_of_1024)
         const unsigned range = shared.range, parts = shared.parts[range];
         const range_part of = {range, item - shared.firsts[range], parts};
         if constexpr (Bytes) {
+            __shared__ unsigned sum;
+            __shared__ carry_cache carries;
             const byte_table table = {words};
-            if (!count_in_bytes(table, args, of, tiles))
-                count_with_carries(table, args, of, tiles);
+            // An eighth of the tiles tells of most data whether a counter will be full.
+            const unsigned eighth = tiles / 8 / parts * parts;
+            if (threadIdx.x == 0)
+                sum = 0;
+            unsigned counted = count_part(table, args, of, 0, eighth);
+            __syncthreads();
+            bool is_right = adds_up(table, shape.rows, counted, sum);
+            if (is_right) {
+                counted += count_part(table, args, of, eighth, tiles);
+                __syncthreads();
+                is_right = adds_up(table, shape.rows, counted, sum);
+            }
+            if (!is_right) { // once more, with carries
+                const table_rows rows = {range, shape.ranges, args.map.bins};
+                const carrying_table carrying = {{words, shape.rows, &carries, rows, args.counts}};
+                open_cache(carries);
+                zero(words, shape.rows / 4 + 1);
+                __syncthreads();
+                count_part(carrying, args, of, 0, tiles);
+                __syncthreads();
+                finish_all_carries(carrying.counters);
+                __syncthreads();
+            }
             merge_range(table, args, range, parts == 1);
         } else {
             const word_table table = {words};
