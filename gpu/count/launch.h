@@ -128,15 +128,6 @@ static inline bool launch_take_less(struct launch *launch)
     return true;
 }
 
-// The most bytes that one launch takes.
-static inline unsigned long long launch_capacity(const struct launch *launch)
-{
-    const struct partition_shape *parts = &launch->partition;
-    return launch->scratch == SCRATCH_OF_PARTITION
-               ? 1ull * parts->tiles * parts->tile_values * launch->sample
-               : ~0ull;
-}
-
 // The blocks of each kernel that the device holds at a time.
 struct launch_resident {
     unsigned first, second;
@@ -148,7 +139,11 @@ template <class Zero, class Run>
 static inline bool launch_all(const struct launch *how, const struct launch_resident &resident,
                               struct count_args args, const Zero &zero, const Run &run)
 {
-    const unsigned long long len = args.len, max = launch_capacity(how);
+    const struct partition_shape *parts = &how->partition;
+    const unsigned long long len = args.len;
+    const unsigned long long max = how->scratch == SCRATCH_OF_PARTITION
+                                       ? 1ull * parts->tiles * parts->tile_values * how->sample
+                                       : ~0ull; // bytes of one launch
     // Numbers need few of the second.
     const unsigned second_grid = how->is_text ? resident.first : resident.second;
     unsigned long long done = 0;
