@@ -20,11 +20,6 @@ static int128 min_of(const struct histogram_spec *spec)
     return row_plan_min(bits_of(spec), spec->type.kind == 'i');
 }
 
-static unsigned long long sign_of(const struct histogram_spec *spec)
-{
-    return spec->type.kind == 'i' ? 1ull << (bits_of(spec) - 1) : 0;
-}
-
 /* Spans over 2^32 have a reciprocal that may tell the bin before. With all of 64 bits it tells the
  * right one of most of them: bins * 2^(64 + shift) / span, rounded up, errs by less than span /
  * 2^(64 + shift), which must not be more than 1 / span. */
@@ -100,39 +95,12 @@ static void build_offsets(struct row_map *map, const struct histogram_spec *spec
     const struct binning *binning = &spec->binning;
     const unsigned long long mask = plan->bits == 32 ? 0xffffffffull : ~0ull;
     const int128 max = row_plan_min(plan->bits, plan->is_signed) + (int128)mask;
-    map->sign = sign_of(spec);
     map->way = plan->bits == 32 ? ROWS_BY_32_BITS : ROWS_BY_64_BITS;
     map->first = (unsigned long long)(binning->first - min_of(spec)) & mask;
     map->last = (unsigned long long)(binning->span - 1) & mask;
     map->beyond = (unsigned long long)(max - binning->first) & mask;
     map->offset_max = plan->bits == 32 && map->last == mask ? map->last : map->last + 1;
     build_reciprocal(map, binning);
-}
-
-/* Whole values between edges: those that values of the type can tell apart. */
-static void build_whole_edges(struct row_map *map, const struct histogram_spec *spec)
-{
-    const int128 min = min_of(spec), end = min + ((int128)1 << bits_of(spec));
-    map->sign = sign_of(spec);
-    map->way = ROWS_BY_WHOLE_EDGES;
-    for (size_t k = 0; k <= spec->binning.bins; k++) {
-        int128 edge = binning_whole_edge(&spec->binning, k);
-        map->below += edge < min;
-        map->edges += edge >= min && edge < end;
-    }
-}
-
-static void build_wholes(struct row_map *map, const struct histogram_spec *spec,
-                         const struct row_plan *plan)
-{
-    if (map->size == 1)
-        map->way = ROWS_OF_BYTES;
-    else if (plan->way == PLAN_WHOLE_EDGES)
-        build_whole_edges(map, spec);
-    else if (map->size == 2 && spec->binning.span <= 65536)
-        build_16_bits(map, spec);
-    else
-        build_offsets(map, spec, plan);
 }
 
 /* Equal bins of floats by arithmetic of floats, unless values would often be too near an edge for
@@ -190,57 +158,62 @@ struct row_map row_map_of(const struct histogram_spec *spec)
         .halves = {spec->type.big_endian ? 0x4401 : 0x4410,
                    spec->type.big_endian ? 0x4423 : 0x4432},
         .bins = (unsigned)spec->binning.bins,
+        .sign = spec->type.kind == 'i' ? 1ull << (bits_of(spec) - 1) : 0,
     };
     if (spec->type.kind == 'f')
         build_doubles(&map, spec, &plan);
+    else if (map.size == 1)
+        map.way = ROWS_OF_BYTES;
+    else if (plan.way == PLAN_WHOLE_EDGES) {
+        const int128 min = min_of(spec), end = min + ((int128)1 << bits_of(spec));
+        map.way = ROWS_BY_WHOLE_EDGES;
+        for (size_t k = 0; k <= spec->binning.bins; k++) { /* those that the type can tell apart */
+            int128 edge = binning_whole_edge(&spec->binning, k);
+            map.below += edge < min;
+            map.edges += edge >= min && edge < end;
+        }
+    } else if (map.size == 2 && spec->binning.span <= 65536)
+        build_16_bits(&map, spec);
     else
-        build_wholes(&map, spec, &plan);
+        build_offsets(&map, spec, &plan);
     return map;
-}
-
-static void *rows_of_bytes(const struct histogram_spec *spec, size_t *size)
-{
-    unsigned *rows = malloc(*size = 256 * sizeof *rows);
-    for (int byte = 0; rows && byte < 256; byte++) {
-        int128 value = spec->type.kind == 'i' && byte >= 128 ? byte - 256 : byte;
-        rows[byte] = (unsigned)binning_row_whole(&spec->binning, value);
-    }
-    return rows;
-}
-
-static void *whole_edges(const struct histogram_spec *spec, const struct row_map *map, size_t *size)
-{
-    unsigned long long *numbers = malloc(*size = (map->edges + 1) * sizeof *numbers);
-    for (size_t k = 0; numbers && k < map->edges; k++) {
-        int128 edge = binning_whole_edge(&spec->binning, map->below + k);
-        numbers[k] = (unsigned long long)(edge - min_of(spec));
-    }
-    return numbers;
-}
-
-static void *copy_of(const void *from, size_t size)
-{
-    void *copy = malloc(size);
-    return copy ? memcpy(copy, from, size) : NULL;
 }
 
 void *row_table(const struct histogram_spec *spec, size_t *size)
 {
     struct row_map map = row_map_of(spec);
+    const void *from;
     *size = 0;
     switch (map.way) {
-    case ROWS_OF_BYTES:
-        return rows_of_bytes(spec, size);
-    case ROWS_BY_WHOLE_EDGES:
-        return whole_edges(spec, &map, size);
+    case ROWS_OF_BYTES: {
+        unsigned *rows = malloc(*size = 256 * sizeof *rows);
+        for (int byte = 0; rows && byte < 256; byte++) {
+            int128 value = spec->type.kind == 'i' && byte >= 128 ? byte - 256 : byte;
+            rows[byte] = (unsigned)binning_row_whole(&spec->binning, value);
+        }
+        return rows;
+    }
+    case ROWS_BY_WHOLE_EDGES: {
+        unsigned long long *numbers = malloc(*size = (map.edges + 1) * sizeof *numbers);
+        for (size_t k = 0; numbers && k < map.edges; k++) {
+            int128 edge = binning_whole_edge(&spec->binning, map.below + k);
+            numbers[k] = (unsigned long long)(edge - min_of(spec));
+        }
+        return numbers;
+    }
     case ROWS_BY_EDGES:
-        return copy_of(spec->binning.edges, *size = (spec->binning.bins + 1) * sizeof(double));
+        *size = (spec->binning.bins + 1) * sizeof(double);
+        from = spec->binning.edges;
+        break;
     case ROWS_OF_DIGITS:
-        return copy_of(spec->binning.digits.scales,
-                       *size = DIGITS_EXPONENTS * sizeof(struct digits_scale));
+        *size = DIGITS_EXPONENTS * sizeof(struct digits_scale);
+        from = spec->binning.digits.scales;
+        break;
     default:
         return NULL;
     }
+    void *copy = malloc(*size);
+    return copy ? memcpy(copy, from, *size) : NULL;
 }
 
 /* --- groups of characters --- */
@@ -248,16 +221,6 @@ void *row_table(const struct histogram_spec *spec, size_t *size)
 static size_t pages_of(const struct character_groups *groups)
 {
     return CHARACTER_INVALID >> groups->shift >> groups->bits;
-}
-
-/* Returns the number of units that the pages refer to. */
-static size_t units_of(const struct character_groups *groups)
-{
-    size_t last = 0;
-    for (size_t page = 0; page < pages_of(groups); page++)
-        if (groups->pages[page] > last)
-            last = groups->pages[page];
-    return (last + 1) << groups->bits;
 }
 
 struct group_map group_map_of(const struct histogram_spec *spec)
@@ -272,7 +235,12 @@ struct group_map group_map_of(const struct histogram_spec *spec)
 void *group_table(const struct histogram_spec *spec, size_t *size)
 {
     const struct character_groups *groups = spec->groups;
-    const size_t pages = pages_of(groups), units = units_of(groups);
+    const size_t pages = pages_of(groups);
+    size_t last = 0; /* page of units */
+    for (size_t page = 0; page < pages; page++)
+        if (groups->pages[page] > last)
+            last = groups->pages[page];
+    const size_t units = (last + 1) << groups->bits;
     *size = (pages + units) * sizeof(uint16_t);
     uint16_t *table = malloc(*size);
     if (!table)
