@@ -148,72 +148,13 @@ static struct kernels kernels_for(enum strategy_id strategy, const struct histog
 
 // --- how they are launched ---
 
-// Sets the size of the tables that a block keeps its counters in.
-static void set_table(struct launch *how, enum table_kind table, const struct histogram_spec *spec,
-                      const struct launch_limits &limits)
-{
-    const unsigned bins = static_cast<unsigned>(spec->bins);
-    how->shape = {bins, 1, 0};
-    switch (table) {
-    case TABLE_NONE:
-        break;
-    case TABLE_A_BLOCK:
-        how->shared = bins * 4ull;
-        break;
-    case TABLE_A_CLUSTER:
-        how->cluster = 1;
-        while (bins > how->cluster * (limits.shared / 4) && how->cluster < limits.cluster)
-            how->cluster *= 2;
-        how->shared = (bins + how->cluster - 1) / how->cluster * 4ull;
-        break;
-    case TABLE_A_WARP:
-        how->shared = how->block / 32 * 4ull * bins;
-        break;
-    case TABLE_OF_ROWS:
-        how->shared = sizeof(row_cache) + how->block / 32 * sizeof(warp_text);
-        break;
-    case TABLE_OF_PAIRS:
-        how->shape = shape_of_pairs(limits.shared);
-        how->shared =
-            how->shape.passes > 1 ? how->shape.bins / 256 * 4ull * pairs_stride : pairs_shared;
-        break;
-    case TABLE_OF_CHARACTERS:
-        how->shape = shape_for_characters(spec, limits.shared);
-        how->shared = sizeof(character_table) + how->shape.bins * 8ull;
-        break;
-    case TABLE_OF_COLUMNS:
-        if (how->sample == 1) {
-            how->shared = lanes_shared;
-            break;
-        }
-        how->shape = columns_for(bins, limits.shared);
-        how->shared = (how->shape.bins + 1) * 4ull << how->shape.columns_log;
-        break;
-    case TABLE_OF_BYTES:
-        how->shape = bytes_for(bins, limits.shared);
-        how->shared = how->shape.bins + 128;
-        break;
-    case TABLE_OF_A_TILE:
-        how->partition = partition_for(bins, how->sample, limits.chunk);
-        how->shared = 2ull * how->partition.tile;
-        // And a word for what fills up runs.
-        how->second_shared =
-            4 + (how->partition.rows <= partition_words_max ? how->partition.rows * 4ull
-                                                            : how->partition.rows);
-        if (how->second_shared > partition_table_large)
-            how->second_block *= 2;
-        break;
-    }
-    how->shared_max = how->shared;
-    if (how->second_shared + partition_static > how->shared_max && how->second_shared)
-        how->shared_max = how->second_shared + partition_static;
-}
-
 struct launch launch_with(enum strategy_id strategy, const struct histogram_spec *spec,
                           const struct launch_limits &limits, const struct tuning &tuning)
 {
     const struct kernels kernels = kernels_for(strategy, spec);
-    const enum table_kind table = strategies[strategy].table;
+    const unsigned bins = static_cast<unsigned>(spec->bins);
+    bool costs_bins =
+        false; // counters cost what as many bytes of data do: to be zeroed, and added up
     struct launch how = {};
     how.strategy = strategy;
     how.kernel = kernels.first;
@@ -225,12 +166,72 @@ struct launch launch_with(enum strategy_id strategy, const struct histogram_spec
     how.sample = static_cast<unsigned>(histogram_spec_sample_size(spec));
     how.is_text = spec->mode->is_text;
     how.scratch = strategies[strategy].scratch;
-    set_table(&how, table, spec, limits);
-    // Counters cost what as many bytes of data do: to be zeroed, and added up.
-    if ((table == TABLE_OF_COLUMNS && how.sample > 1) || table == TABLE_OF_BYTES ||
-        table == TABLE_A_CLUSTER)
-        if (how.min * how.block < how.shared)
-            how.min = static_cast<unsigned>(how.shared / how.block);
+    how.shape = {bins, 1, 0};
+    // The tables that a block keeps its counters in.
+    switch (strategy) {
+    case STRATEGY_naive:
+    case STRATEGY_privatized:
+    case STRATEGY_bitsliced:
+    case STRATEGY_matched:
+        break;
+    case STRATEGY_shared:
+    case STRATEGY_contiguous:
+    case STRATEGY_interleaved:
+    case STRATEGY_aggregated:
+        how.shared = bins * 4ull;
+        break;
+    case STRATEGY_clusters:
+        how.cluster = 1;
+        while (bins > how.cluster * (limits.shared / 4) && how.cluster < limits.cluster)
+            how.cluster *= 2;
+        how.shared = (bins + how.cluster - 1) / how.cluster * 4ull;
+        costs_bins = true;
+        break;
+    case STRATEGY_vectorized:
+        how.shared = how.block / 32 * 4ull * bins;
+        break;
+    case STRATEGY_numbers:
+    case STRATEGY_fields:
+        how.shared = sizeof(row_cache) + how.block / 32 * sizeof(warp_text);
+        break;
+    case STRATEGY_pairs:
+        how.shape = shape_of_pairs(limits.shared);
+        how.shared =
+            how.shape.passes > 1 ? how.shape.bins / 256 * 4ull * pairs_stride : pairs_shared;
+        break;
+    case STRATEGY_characters:
+        how.shape = shape_for_characters(spec, limits.shared);
+        how.shared = sizeof(character_table) + how.shape.bins * 8ull;
+        break;
+    case STRATEGY_lanes:
+        how.shared = lanes_shared;
+        if (how.sample > 1) {
+            how.shape = columns_for(bins, limits.shared);
+            how.shared = (how.shape.bins + 1) * 4ull << how.shape.columns_log;
+            costs_bins = true;
+        }
+        break;
+    case STRATEGY_packed:
+        how.shape = bytes_for(bins, limits.shared);
+        how.shared = how.shape.bins + 128;
+        costs_bins = true;
+        break;
+    case STRATEGY_partitioned:
+        how.partition = partition_for(bins, how.sample, limits.chunk);
+        how.shared = 2ull * how.partition.tile;
+        // And a word for what fills up runs.
+        how.second_shared =
+            4 + (how.partition.rows <= partition_words_max ? how.partition.rows * 4ull
+                                                           : how.partition.rows);
+        if (how.second_shared > partition_table_large)
+            how.second_block *= 2;
+        break;
+    }
+    how.shared_max = how.shared;
+    if (how.second_shared + partition_static > how.shared_max && how.second_shared)
+        how.shared_max = how.second_shared + partition_static;
+    if (costs_bins && how.min * how.block < how.shared)
+        how.min = static_cast<unsigned>(how.shared / how.block);
     return how;
 }
 

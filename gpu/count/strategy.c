@@ -23,100 +23,63 @@
  * how many blocks fit, is asked of the device. Each number was the best, or as good as the best, of
  * those tried by bench/kernels: bench/results/h200-tuning.csv. gpu/count/kernel_table.cu has the
  * kernels. */
+/* clang-format off */
 const struct strategy strategies[] = {
-    [STRATEGY_naive] = {.name = "naive",
-                        .about = "one thread per sample, atomics on one histogram in global memory",
-                        .modes = SAMPLES,
-                        .tuning = {.block = 1024, .coarsening = 1}},
-    [STRATEGY_privatized] = {.name = "privatized",
-                             .about = "one copy of the histogram per block, in global memory",
-                             .modes = SAMPLES,
-                             .tuning = {.block = 64, .min = 64},
-                             .scratch = SCRATCH_OF_HISTOGRAMS},
-    [STRATEGY_shared] = {.name = "shared",
-                         .about = "one thread per sample, a copy per block in shared memory",
-                         .modes = SAMPLES,
-                         .tuning = {.block = 1024, .coarsening = 1},
-                         .table = TABLE_A_BLOCK},
-    [STRATEGY_contiguous] =
-        {.name = "contiguous",
-         .about = "16 adjacent samples per thread, a copy per block in shared memory",
-         .modes = SAMPLES,
-         .tuning = {.block = 1024, .coarsening = 16},
-         .table = TABLE_A_BLOCK},
-    [STRATEGY_interleaved] = {.name = "interleaved",
-                              .about =
-                                  "every n-th sample per thread, a copy per block in shared memory",
-                              .modes = SAMPLES,
-                              .tuning = {.block = 256, .coarsening = 128},
-                              .table = TABLE_A_BLOCK},
-    [STRATEGY_aggregated] = {.name = "aggregated",
-                             .about = "interleaved; a run of one bin is added at once",
-                             .modes = SAMPLES,
-                             .tuning = {.block = 256, .coarsening = 64},
-                             .table = TABLE_A_BLOCK},
-    [STRATEGY_clusters] = {.name = "clusters",
-                           .about =
-                               "interleaved, a copy per thread block cluster, in its shared memory",
-                           .modes = SAMPLES,
-                           .tuning = {.block = 1024, .min = 64},
-                           .table = TABLE_A_CLUSTER},
-    [STRATEGY_vectorized] = {.name = "vectorized",
-                             .about =
-                                 "interleaved, 16-byte loads, a copy per warp in shared memory",
-                             .modes = SAMPLES,
-                             .tuning = {.block = 512, .min = 64},
-                             .table = TABLE_A_WARP},
-    [STRATEGY_lanes] = {.name = "lanes",
-                        .about = "a column of counters per lane, so that atomics never conflict",
-                        .modes = SAMPLES,
-                        .tuning = {.block = 1024, .min = 64},
-                        .table = TABLE_OF_COLUMNS},
-    [STRATEGY_bitsliced] = {.name = "bitsliced",
-                            .about = "letters, by logic on bit planes in registers",
-                            .modes = 1u << MODE_LETTERS,
-                            .tuning = {.block = 256, .min = 128}},
-    [STRATEGY_packed] = {.name = "packed",
-                         .about = "one-byte counters in shared memory; overflows are carried over",
-                         .modes = VALUES,
-                         .tuning = {.block = 1024, .min = 64, .second = PACKED_SUM_BLOCK},
-                         .table = TABLE_OF_BYTES,
-                         .scratch = SCRATCH_OF_TABLES},
-    [STRATEGY_partitioned] = {.name = "partitioned",
-                              .about =
-                                  "values sorted into ranges of bins, then counted range by range",
-                              .modes = VALUES,
-                              .tuning = {.block = PARTITION_BLOCK, .min = 64, .second = 512},
-                              .table = TABLE_OF_A_TILE,
-                              .scratch = SCRATCH_OF_PARTITION},
-    [STRATEGY_matched] = {.name = "matched",
-                          .about = "one histogram in global memory, one atomic per bin and warp",
-                          .modes = VALUES,
-                          .tuning = {.block = 512, .min = 64}},
-    [STRATEGY_numbers] =
-        {.name = "numbers",
-         .about = "decimal numbers, a token per lane; rows in shared memory on demand",
-         .modes = 1u << MODE_NUMBERS,
-         .tuning = {.block = NUMBERS_BLOCK, .min = 64, .second = NUMBERS_REST_BLOCK},
-         .table = TABLE_OF_ROWS},
-    [STRATEGY_fields] = {.name = "fields",
-                         .about = "a field of each line, a line per lane; rows as in numbers",
-                         .modes = 1u << MODE_NUMBERS,
-                         .tuning = {.block = NUMBERS_BLOCK,
-                                    .min = 64,
-                                    .second = NUMBERS_REST_BLOCK},
-                         .table = TABLE_OF_ROWS},
-    [STRATEGY_pairs] = {.name = "pairs",
-                        .about = "pairs of bytes, all counters in a block's shared memory",
-                        .modes = 1u << MODE_PAIRS,
-                        .tuning = {.block = 1024, .min = 128},
-                        .table = TABLE_OF_PAIRS},
-    [STRATEGY_characters] = {.name = "characters",
-                             .about = "characters, in bit planes; a counter for each that occurs",
-                             .modes = CHARACTERS,
-                             .tuning = {.block = CHARACTERS_BLOCK, .min = 64},
-                             .table = TABLE_OF_CHARACTERS},
+    [STRATEGY_naive] = {.name = "naive", .modes = SAMPLES,
+        .about = "one thread per sample, atomics on one histogram in global memory",
+        .tuning = {.block = 1024, .coarsening = 1}},
+    [STRATEGY_privatized] = {.name = "privatized", .modes = SAMPLES,
+        .about = "one copy of the histogram per block, in global memory",
+        .tuning = {.block = 64, .min = 64}, .scratch = SCRATCH_OF_HISTOGRAMS},
+    [STRATEGY_shared] = {.name = "shared", .modes = SAMPLES,
+        .about = "one thread per sample, a copy per block in shared memory",
+        .tuning = {.block = 1024, .coarsening = 1}},
+    [STRATEGY_contiguous] = {.name = "contiguous", .modes = SAMPLES,
+        .about = "16 adjacent samples per thread, a copy per block in shared memory",
+        .tuning = {.block = 1024, .coarsening = 16}},
+    [STRATEGY_interleaved] = {.name = "interleaved", .modes = SAMPLES,
+        .about = "every n-th sample per thread, a copy per block in shared memory",
+        .tuning = {.block = 256, .coarsening = 128}},
+    [STRATEGY_aggregated] = {.name = "aggregated", .modes = SAMPLES,
+        .about = "interleaved; a run of one bin is added at once",
+        .tuning = {.block = 256, .coarsening = 64}},
+    [STRATEGY_clusters] = {.name = "clusters", .modes = SAMPLES,
+        .about = "interleaved, a copy per thread block cluster, in its shared memory",
+        .tuning = {.block = 1024, .min = 64}},
+    [STRATEGY_vectorized] = {.name = "vectorized", .modes = SAMPLES,
+        .about = "interleaved, 16-byte loads, a copy per warp in shared memory",
+        .tuning = {.block = 512, .min = 64}},
+    [STRATEGY_lanes] = {.name = "lanes", .modes = SAMPLES,
+        .about = "a column of counters per lane, so that atomics never conflict",
+        .tuning = {.block = 1024, .min = 64}},
+    [STRATEGY_bitsliced] = {.name = "bitsliced", .modes = 1u << MODE_LETTERS,
+        .about = "letters, by logic on bit planes in registers",
+        .tuning = {.block = 256, .min = 128}},
+    [STRATEGY_packed] = {.name = "packed", .modes = VALUES,
+        .about = "one-byte counters in shared memory; overflows are carried over",
+        .tuning = {.block = 1024, .min = 64, .second = PACKED_SUM_BLOCK},
+        .scratch = SCRATCH_OF_TABLES},
+    [STRATEGY_partitioned] = {.name = "partitioned", .modes = VALUES,
+        .about = "values sorted into ranges of bins, then counted range by range",
+        .tuning = {.block = PARTITION_BLOCK, .min = 64, .second = 512},
+        .scratch = SCRATCH_OF_PARTITION},
+    [STRATEGY_matched] = {.name = "matched", .modes = VALUES,
+        .about = "one histogram in global memory, one atomic per bin and warp",
+        .tuning = {.block = 512, .min = 64}},
+    [STRATEGY_numbers] = {.name = "numbers", .modes = 1u << MODE_NUMBERS,
+        .about = "decimal numbers, a token per lane; rows in shared memory on demand",
+        .tuning = {.block = NUMBERS_BLOCK, .min = 64, .second = NUMBERS_REST_BLOCK}},
+    [STRATEGY_fields] = {.name = "fields", .modes = 1u << MODE_NUMBERS,
+        .about = "a field of each line, a line per lane; rows as in numbers",
+        .tuning = {.block = NUMBERS_BLOCK, .min = 64, .second = NUMBERS_REST_BLOCK}},
+    [STRATEGY_pairs] = {.name = "pairs", .modes = 1u << MODE_PAIRS,
+        .about = "pairs of bytes, all counters in a block's shared memory",
+        .tuning = {.block = 1024, .min = 128}},
+    [STRATEGY_characters] = {.name = "characters", .modes = CHARACTERS,
+        .about = "characters, in bit planes; a counter for each that occurs",
+        .tuning = {.block = CHARACTERS_BLOCK, .min = 64}},
 };
+/* clang-format on */
 
 const unsigned strategy_count = sizeof strategies / sizeof strategies[0];
 
@@ -169,24 +132,6 @@ bool strategy_counts(const struct strategy *strategy, const struct histogram_spe
            has_field == takes_field && !strategy_cannot(spec);
 }
 
-static enum strategy_id best_of_values(const struct histogram_spec *spec, size_t chunk_size)
-{
-    if (spec->type.size == 1 || spec->bins <= LANES_ROWS_MAX)
-        return STRATEGY_lanes;
-    if (spec->bins <= PACKED_ROWS_MAX)
-        return STRATEGY_packed;
-    return chunk_size >= PARTITIONED_CHUNK_MIN ? STRATEGY_partitioned : STRATEGY_matched;
-}
-
-/* Returns the only strategy that counts the histogram, or NULL. */
-static const struct strategy *only_strategy(const struct histogram_spec *spec)
-{
-    for (unsigned i = 0; i < strategy_count; i++)
-        if (strategy_counts(&strategies[i], spec))
-            return &strategies[i];
-    return NULL;
-}
-
 const struct strategy *strategy_best(const struct histogram_spec *spec, size_t chunk_size)
 {
     const struct strategy *best;
@@ -199,10 +144,16 @@ const struct strategy *strategy_best(const struct histogram_spec *spec, size_t c
             &strategies[spec->width >= BITSLICED_WIDTH_MIN ? STRATEGY_bitsliced : STRATEGY_lanes];
         break;
     case MODE_VALUES:
-        best = &strategies[best_of_values(spec, chunk_size)];
+        best = &strategies[spec->type.size == 1 || spec->bins <= LANES_ROWS_MAX ? STRATEGY_lanes
+                           : spec->bins <= PACKED_ROWS_MAX                      ? STRATEGY_packed
+                           : chunk_size >= PARTITIONED_CHUNK_MIN ? STRATEGY_partitioned
+                                                                 : STRATEGY_matched];
         break;
-    default:
-        return only_strategy(spec);
+    default: /* the only one that counts it */
+        for (unsigned i = 0; i < strategy_count; i++)
+            if (strategy_counts(&strategies[i], spec))
+                return &strategies[i];
+        return NULL;
     }
     return strategy_counts(best, spec) ? best : NULL;
 }

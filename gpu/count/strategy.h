@@ -45,20 +45,6 @@ struct tuning {
 #define PACKED_SUM_BLOCK 512
 #define PARTITION_BLOCK 512 /* two fit on a multiprocessor with 64 registers a thread */
 
-/* What a block keeps its counters in. */
-enum table_kind {
-    TABLE_NONE,         /* nothing of its own, or nothing whose size depends on the bins */
-    TABLE_A_BLOCK,      /* 32-bit counters in shared memory, one for each bin */
-    TABLE_A_CLUSTER,    /* as many in the shared memory of a cluster's blocks: clusters.cuh */
-    TABLE_A_WARP,       /* as many for each warp */
-    TABLE_OF_COLUMNS,   /* as many columns of counters as fit: lanes.cuh */
-    TABLE_OF_BYTES,     /* counters of a byte: packed.cuh */
-    TABLE_OF_A_TILE,    /* sorted values, and then a range's counters: partitioned.cuh */
-    TABLE_OF_ROWS,      /* of rows that come up, and each warp's text: numbers.cuh */
-    TABLE_OF_PAIRS,     /* of as many pairs as fit: pairs.cuh */
-    TABLE_OF_CHARACTERS /* ASCII, and as many rows that come up as fit: characters.cuh */
-};
-
 /* Memory of the device that a strategy needs while it counts. */
 enum scratch_kind {
     SCRATCH_NONE,
@@ -72,7 +58,6 @@ struct strategy {
     const char *about; /* one line */
     unsigned modes;    /* that it counts: the sum of 1 << enum mode_id */
     struct tuning tuning;
-    enum table_kind table;
     enum scratch_kind scratch;
 };
 
