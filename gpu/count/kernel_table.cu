@@ -135,9 +135,9 @@ static struct kernels kernels_for(enum strategy_id strategy, const struct histog
     case STRATEGY_matched:
         return {matched<value_samples>};
     case STRATEGY_numbers:
-        return {numbers, numbers_rest};
+        return {numbers<number_tokens>, numbers_rest<number_tokens>};
     case STRATEGY_fields:
-        return {fields, fields_rest};
+        return {numbers<number_lines>, numbers_rest<number_lines>};
     case STRATEGY_pairs:
         return {spec->is_aligned ? pairs<true> : pairs<false>};
     case STRATEGY_characters:

@@ -100,19 +100,6 @@ static __device__ __forceinline__ bool read_number_exponent(const unsigned char 
     return true;
 }
 
-// True if at..end is "inf" or "infinity", in any case.
-static __device__ __forceinline__ bool is_infinity(const unsigned char *at,
-                                                   const unsigned char *end)
-{
-    const long long len = end - at;
-    unsigned long long word = 0;
-    if (len != 3 && len != 8)
-        return false;
-    for (unsigned i = 0; i < len; i++)
-        word |= (at[i] | 0x20ull) << 8 * i;
-    return word == (len == 3 ? 0x666e69ull : 0x7974696e69666e69ull);
-}
-
 // Sets *magnitude to the double nearest to what was taken. False if that takes more digits: it is
 // then this one or the next.
 static __device__ __forceinline__ bool round_number(const struct power *powers,
@@ -148,10 +135,17 @@ static __device__ __forceinline__ bool number_of(const struct power *powers,
     const bool negative = *begin == '-';
     begin += negative || *begin == '+';
     number_digits taken = read_number_digits(begin, end);
+    const auto is_infinity = [=] { // "inf" or "infinity", in any case
+        const long long len = end - begin;
+        unsigned long long word = 0;
+        for (unsigned i = 0; i < len && (len == 3 || len == 8); i++)
+            word |= (begin[i] | 0x20ull) << 8 * i;
+        return word == (len == 3 ? 0x666e69ull : 0x7974696e69666e69ull);
+    };
     bool decided = true;
     if (taken.any && (taken.end == end || read_number_exponent(taken.end, end, &taken.power)))
         decided = round_number(powers, taken, value);
-    else if (!taken.any && is_infinity(begin, end))
+    else if (!taken.any && is_infinity())
         *value = __longlong_as_double(0x7ff0000000000000);
     else
         *value = __longlong_as_double(0x7ff8000000000000);
@@ -203,17 +197,6 @@ static __device__ __forceinline__ void multiply_by_power(natural &number, unsign
             factor *= Base;
         multiply_and_add(number, factor, 0);
     }
-}
-
-// Returns a number below, at or above 0 as a is below, equal to or above b.
-static __device__ __forceinline__ int compare(const natural &a, const natural &b)
-{
-    if (a.count != b.count)
-        return a.count < b.count ? -1 : 1;
-    for (unsigned i = a.count; i-- > 0;)
-        if (limb_of(a, i) != limb_of(b, i))
-            return limb_of(a, i) < limb_of(b, i) ? -1 : 1;
-    return 0;
 }
 
 // Reads the significant digits of a number without a sign, up to as many as can matter; returns the
@@ -274,8 +257,13 @@ static __device__ __forceinline__ double number_exactly(const unsigned char *beg
                          static_cast<unsigned>(power < 0 ? -power : power));
     multiply_by_power<2>(shift < 0 ? right : left,
                          static_cast<unsigned>(shift < 0 ? -shift : shift));
-    const int order = compare(left, right);
-    const bool up = order > 0 || (order == 0 && (more || mantissa % 2 != 0));
+    bool up = left.count > right.count;
+    if (left.count == right.count) {
+        unsigned i = left.count; // limbs that are alike so far
+        while (i > 0 && limb_of(left, i - 1) == limb_of(right, i - 1))
+            i--;
+        up = i > 0 ? limb_of(left, i - 1) > limb_of(right, i - 1) : more || mantissa % 2 != 0;
+    }
     // The next double away from zero has the next bits.
     return __longlong_as_double(__double_as_longlong(value) + up);
 }
@@ -304,28 +292,18 @@ constexpr unsigned numbers_resident = 4;
 constexpr unsigned numbers_resident = 5;
 #endif
 
-// --- counting ---
-
-static __device__ __forceinline__ void count_row(row_cache &cache, const count_args &args,
-                                                 unsigned row)
-{
-    constexpr unsigned slots = row_cache::slots;
-    if (!count_at(cache, row % slots, row) && !count_at(cache, (row + slots / 2) % slots, row))
-        atomicAdd(&args.counts[row], 1ull);
-}
-
-// The word after the rows: how many newline characters there are (gpu/engine/device.h).
-static __device__ __forceinline__ void count_lines(const count_args &args, unsigned lines)
-{
-    for (unsigned by = 16; by > 0; by /= 2)
-        lines += __shfl_xor_sync(0xffffffffu, lines, static_cast<int>(by));
-    if (threadIdx.x % 32 == 0)
-        add_to_counts(args, args.map.bins, lines);
-}
-
 static __device__ __forceinline__ unsigned row_of_number(const count_args &args, double value)
 {
     return row_of_bits(args.map.rows, static_cast<unsigned long long>(__double_as_longlong(value)));
+}
+
+static __device__ __forceinline__ void count_number(row_cache &cache, const count_args &args,
+                                                    double value)
+{
+    constexpr unsigned slots = row_cache::slots;
+    const unsigned row = row_of_number(args, value);
+    if (!count_at(cache, row % slots, row) && !count_at(cache, (row + slots / 2) % slots, row))
+        atomicAdd(&args.counts[row], 1ull);
 }
 
 // --- finding tokens ---
@@ -364,24 +342,6 @@ static __device__ __forceinline__ unsigned spaces_of(const uint4 &vector, unsign
     return spaces;
 }
 
-// The warp together: takes the text from an offset on. Returns this lane's newlines in it.
-static __device__ __forceinline__ unsigned take_text(const text_span &span,
-                                                     unsigned long long offset, warp_text *own)
-{
-    const unsigned lane = threadIdx.x % 32;
-    unsigned lines = 0;
-    for (unsigned piece = lane; piece <= warp_pieces; piece += 32) {
-        const unsigned long long at = offset + piece * piece_bytes;
-        const uint4 a = vector_at(span, at, ' '), b = vector_at(span, at + 16, ' ');
-        unsigned found = 0;
-        own->text[2 * piece] = a;
-        own->text[2 * piece + 1] = b;
-        own->spaces[piece] = spaces_of(a, &found) | spaces_of(b, &found) << 16;
-        lines += piece < warp_pieces ? found : 0; // the last piece is the next text's
-    }
-    return lines;
-}
-
 // Returns the bits of a piece whose bytes begin a token; `before` is the white space of the piece
 // before.
 static __device__ __forceinline__ unsigned beginnings(unsigned spaces, unsigned before)
@@ -389,61 +349,79 @@ static __device__ __forceinline__ unsigned beginnings(unsigned spaces, unsigned 
     return ~spaces & __funnelshift_l(before, spaces, 1);
 }
 
-static __device__ __forceinline__ void list_beginnings(unsigned begins, unsigned piece,
-                                                       unsigned short *list)
-{
-    for (; begins; begins &= begins - 1)
-        *list++ = static_cast<unsigned short>(
-            piece * piece_bytes + static_cast<unsigned>(__ffs(static_cast<int>(begins))) - 1);
-}
-
 // The warp together: lists the tokens that begin in its text, and returns how many. `before` has
 // the white space before it in its highest bit.
 static __device__ __forceinline__ unsigned list_tokens(warp_text *own, unsigned before)
 {
-    const unsigned lane = threadIdx.x % 32, all = 0xffffffffu;
+    const unsigned lane = threadIdx.x % 32;
     const unsigned first = beginnings(own->spaces[lane], lane ? own->spaces[lane - 1] : before);
     const unsigned second = beginnings(own->spaces[lane + 32], own->spaces[lane + 31]);
     // Both halves' counts in one word: 32 pieces have 512 tokens at most.
     const unsigned counts = static_cast<unsigned>(__popc(first) | __popc(second) << 16);
-    unsigned sums = counts;
-    for (unsigned by = 1; by < 32; by *= 2) {
-        const unsigned other = __shfl_up_sync(all, sums, by);
-        sums += lane >= by ? other : 0;
-    }
-    const unsigned totals = __shfl_sync(all, sums, 31), ahead = sums - counts;
+    const unsigned sums = warp_sum(counts), totals = warp_last(sums), ahead = sums - counts;
     const unsigned half = totals & 0xffff;
-    list_beginnings(first, lane, own->begins + (ahead & 0xffff));
-    list_beginnings(second, lane + 32, own->begins + half + (ahead >> 16));
+    const auto list = [](unsigned begins, unsigned piece, unsigned short *at) {
+        for (; begins; begins &= begins - 1)
+            *at++ = static_cast<unsigned short>(
+                piece * piece_bytes + static_cast<unsigned>(__ffs(static_cast<int>(begins))) - 1);
+    };
+    list(first, lane, own->begins + (ahead & 0xffff));
+    list(second, lane + 32, own->begins + half + (ahead >> 16));
     return half + (totals >> 16);
 }
 
+// Tokens: what the kernels below count, which are templates over that (fields.cuh has lines).
+struct number_tokens {
+    static constexpr unsigned resident = numbers_resident;
+
+    static __device__ __forceinline__ bool is_end(unsigned char c)
+    {
+        return number_is_space(c);
+    }
+
+    // Returns a bit for each byte of a piece, at an offset: it ends what is before it. Adds the
+    // newlines in it to *lines.
+    static __device__ __forceinline__ unsigned
+    ends_of(const text_span &, unsigned long long, const uint4 &a, const uint4 &b, unsigned *lines)
+    {
+        return spaces_of(a, lines) | spaces_of(b, lines) << 16;
+    }
+
+    // Counts what begins in the warp's text at an offset, and in the data at `there`; false if that
+    // is for numbers_rest to do.
+    static __device__ __forceinline__ bool count(const count_args &args, row_cache &cache,
+                                                 const warp_text *own, unsigned begin,
+                                                 const unsigned char *)
+    {
+        const unsigned piece = begin / piece_bytes;
+        const unsigned spaces =
+            __funnelshift_r(own->spaces[piece], own->spaces[piece + 1], begin % piece_bytes);
+        const unsigned char *const token =
+            reinterpret_cast<const unsigned char *>(own->text) + begin;
+        double value;
+        if (!spaces ||
+            !number_of(args.powers, token, token + __ffs(static_cast<int>(spaces)) - 1, &value))
+            return false;
+        count_number(cache, args, value);
+        return true;
+    }
+
+    // Finds the token begin..*end, of any length, for numbers_rest. False if it is too long.
+    static __device__ __forceinline__ bool find(const count_args &args, const unsigned char **begin,
+                                                const unsigned char **end)
+    {
+        const unsigned char *const limit = args.data + args.len, *at = *begin;
+        while (at < limit && at - *begin <= NUMBER_MAX && !number_is_space(*at))
+            at++;
+        *end = at;
+        return at - *begin <= NUMBER_MAX;
+    }
+};
+
 // --- the kernels ---
 
-// Puts a token off for numbers_rest, by its offset in the data.
-static __device__ __forceinline__ void put_off(const count_args &args, unsigned long long offset)
-{
-    args.rest[1 + atomicAdd(&args.rest[0], 1u)] = static_cast<unsigned>(offset);
-}
-
-// Counts a token of the warp's text; false if that is for numbers_rest to do.
-static __device__ __forceinline__ bool count_token(const count_args &args, row_cache &cache,
-                                                   const warp_text *own, unsigned begin)
-{
-    const unsigned piece = begin / piece_bytes;
-    const unsigned spaces =
-        __funnelshift_r(own->spaces[piece], own->spaces[piece + 1], begin % piece_bytes);
-    const unsigned char *const token = reinterpret_cast<const unsigned char *>(own->text) + begin;
-    double value;
-    if (!spaces ||
-        !number_of(args.powers, token, token + __ffs(static_cast<int>(spaces)) - 1, &value))
-        return false;
-    count_row(cache, args, row_of_number(args, value));
-    return true;
-}
-
-[[maybe_unused]] static __global__ void __launch_bounds__(NUMBERS_BLOCK, numbers_resident)
-    numbers(count_args args)
+template <class Of>
+__global__ void __launch_bounds__(NUMBERS_BLOCK, Of::resident) numbers(count_args args)
 {
     DYNAMIC_SHARED(row_cache, cache);
     unsigned char *const texts = reinterpret_cast<unsigned char *>(cache + 1);
@@ -457,59 +435,55 @@ static __device__ __forceinline__ bool count_token(const count_args &args, row_c
 
     for (unsigned long long offset = grid_thread() / 32 * warp_bytes; offset < span.end;
          offset += grid_threads() / 32 * warp_bytes) {
-        const bool spaced = offset == 0 || number_is_space(args.data[offset - span.begin - 1]);
-        lines += take_text(span, offset, own);
+        const bool begins = offset == 0 || Of::is_end(args.data[offset - span.begin - 1]);
+        for (unsigned piece = lane; piece <= warp_pieces; piece += 32) {
+            const unsigned long long at = offset + piece * piece_bytes;
+            const uint4 a = vector_at(span, at, ' '), b = vector_at(span, at + 16, ' ');
+            unsigned found = 0;
+            own->text[2 * piece] = a;
+            own->text[2 * piece + 1] = b;
+            own->spaces[piece] = Of::ends_of(span, at, a, b, &found);
+            lines += piece < warp_pieces ? found : 0; // the last piece is the next text's
+        }
         __syncwarp();
-        const unsigned tokens = list_tokens(own, spaced ? 1u << 31 : 0);
+        const unsigned tokens = list_tokens(own, begins ? 1u << 31 : 0);
         __syncwarp();
-        for (unsigned token = lane; token < tokens; token += 32)
-            if (!count_token(args, *cache, own, own->begins[token]))
-                put_off(args, offset + own->begins[token] - span.begin);
+        for (unsigned i = lane; i < tokens; i += 32) {
+            const unsigned begin = own->begins[i];
+            const unsigned long long there = offset + begin - span.begin;
+            if (!Of::count(args, *cache, own, begin, args.data + there))
+                args.rest[1 + atomicAdd(&args.rest[0], 1u)] = static_cast<unsigned>(there);
+        }
         __syncwarp();
     }
-    count_lines(args, lines);
+    // The word after the rows: how many newline characters there are (gpu/engine/device.h).
+    for (int by = 16; by > 0; by /= 2)
+        lines += __shfl_xor_sync(0xffffffffu, lines, by);
+    if (lane == 0)
+        add_to_counts(args, args.map.bins, lines);
     __syncthreads();
     merge_cache(*cache, args);
 }
 
-// Returns the value of the token that begins here, which may be of any length.
-static __device__ __forceinline__ double
-number_from(const count_args &args, const unsigned char *begin, unsigned *scratch, unsigned stride)
-{
-    const unsigned char *const limit = args.data + args.len, *end = begin;
-    double value;
-    while (end < limit && end - begin <= NUMBER_MAX && !number_is_space(*end))
-        end++;
-    if (end - begin > NUMBER_MAX)
-        return __longlong_as_double(0x7ff8000000000000);
-    return number_of(args.powers, begin, end, &value)
-               ? value
-               : number_exactly(begin, end, value, scratch, stride);
-}
-
-// Counts what a kernel has put off, by number_at(begin, scratch, stride): the value of what begins
-// there.
-template <class NumberAt>
-static __device__ __forceinline__ void count_rest(const count_args &args, const NumberAt &number_at)
+// Counts what `numbers` has put off, a token a thread.
+template <class Of>
+__global__ void __launch_bounds__(NUMBERS_REST_BLOCK) numbers_rest(count_args args)
 {
     __shared__ unsigned scratch[2 * natural_limbs * NUMBERS_REST_BLOCK]; // a column a thread
     const unsigned lane = threadIdx.x % 32, rest = args.rest[0];
     for (unsigned long long warp = grid_thread() - lane; warp < rest; warp += grid_threads()) {
         unsigned row = no_bin;
-        if (warp + lane < rest)
-            row = row_of_number(args, number_at(args.data + args.rest[1 + warp + lane],
-                                                scratch + threadIdx.x, NUMBERS_REST_BLOCK));
+        if (warp + lane < rest) {
+            const unsigned char *begin = args.data + args.rest[1 + warp + lane], *end;
+            double value = __longlong_as_double(0x7ff8000000000000);
+            if (Of::find(args, &begin, &end) && !number_of(args.powers, begin, end, &value))
+                value =
+                    number_exactly(begin, end, value, scratch + threadIdx.x, NUMBERS_REST_BLOCK);
+            row = row_of_number(args, value);
+        }
         __syncwarp();
         add_alike(args, row);
     }
-}
-
-[[maybe_unused]] static __global__ void __launch_bounds__(NUMBERS_REST_BLOCK)
-    numbers_rest(count_args args)
-{
-    count_rest(args, [&](const unsigned char *begin, unsigned *scratch, unsigned stride) {
-        return number_from(args, begin, scratch, stride);
-    });
 }
 
 #endif
