@@ -83,31 +83,10 @@ static __device__ __forceinline__ unsigned lop3(unsigned a, unsigned b, unsigned
 #endif
 }
 
-// Where `words` lie in shared memory: what atomic_add_shared takes as address. The host counts from
-// them.
-static __device__ __forceinline__ unsigned shared_address([[maybe_unused]] const unsigned *words)
+// Returns the number of the highest bit that is set; for 0 that is 2^32 - 1.
+static __device__ __forceinline__ unsigned highest_bit(unsigned value)
 {
-#ifdef __CUDA_ARCH__
-    return static_cast<unsigned>(__cvta_generic_to_shared(words));
-#else
-    return 0;
-#endif
-}
-
-// As atomicAdd, in shared memory.
-static __device__ __forceinline__ unsigned atomic_add_shared([[maybe_unused]] unsigned *words,
-                                                             unsigned address, unsigned value)
-{
-#ifdef __CUDA_ARCH__
-    unsigned before;
-    asm volatile("atom.shared.add.u32 %0, [%1], %2;"
-                 : "=r"(before)
-                 : "r"(address), "r"(value)
-                 : "memory");
-    return before;
-#else
-    return atomicAdd(&words[address / 4], value);
-#endif
+    return 31u - static_cast<unsigned>(__clz(static_cast<int>(value)));
 }
 
 // Starts a copy of 16 bytes to shared memory, both at multiples of 16. They are there, for the

@@ -165,11 +165,10 @@ template <unsigned Number> struct counters_before {
     unsigned indices[Number], words[Number];
 };
 
-// Returns a one where the counter at this address is in its word: shifted by the lowest 5 bits of a
-// number.
-static __device__ __forceinline__ unsigned one_at(unsigned address)
+// Returns a one where this counter is in its word: shifted by the lowest 5 bits of a number.
+static __device__ __forceinline__ unsigned one_at(unsigned index)
 {
-    return __funnelshift_l(0, 1, address * 8);
+    return __funnelshift_l(0, 1, index * 8);
 }
 
 // Adds one to each of the counters of a lane. If they are Checked, an index of `size` or more is
@@ -178,14 +177,12 @@ template <bool Checked, unsigned Number>
 static __device__ __forceinline__ void add_to_counters(const byte_counters &counters,
                                                        counters_before<Number> &before)
 {
-    const unsigned base = shared_address(counters.words);
-    const unsigned none = base + counters.size + threadIdx.x % 32 * 4;
+    const unsigned none = counters.size + threadIdx.x % 32 * 4;
     UNROLL for (unsigned i = 0; i < Number; i++)
     {
-        const unsigned address = base + before.indices[i], one = one_at(address);
-        const bool in = !Checked || before.indices[i] < counters.size;
-        before.words[i] =
-            atomic_add_shared(counters.words, in ? address & ~3u : none, in ? one : 0);
+        const unsigned index = before.indices[i], one = one_at(index);
+        const bool in = !Checked || index < counters.size;
+        before.words[i] = atomicAdd(&counters.words[(in ? index : none) / 4], in ? one : 0);
     }
 }
 
@@ -195,10 +192,9 @@ template <unsigned Number>
 static __device__ __forceinline__ void record_all_carries(const byte_counters &counters,
                                                           const counters_before<Number> &before)
 {
-    const unsigned base = shared_address(counters.words);
     bool carried = false;
     UNROLL for (unsigned i = 0; i < Number; i++) carried |=
-        !(~before.words[i] & 255 * one_at(base + before.indices[i]));
+        !(~before.words[i] & 255 * one_at(before.indices[i]));
     if (carried)
         UNROLL for (unsigned i = 0; i < Number; i++)
             record_carries(counters, before.indices[i], before.words[i]);

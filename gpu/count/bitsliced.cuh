@@ -14,37 +14,8 @@
 #include "gpu/count/counting.cuh"
 
 // Functions of three planes.
-constexpr unsigned select_by_b =
-    (lop3_a & lop3_b) | (lop3_c & ~lop3_b); // a where b is set, otherwise c
 constexpr unsigned majority = (lop3_a & lop3_b) | (lop3_c & (lop3_a | lop3_b));
 constexpr unsigned parity = lop3_a ^ lop3_b ^ lop3_c;
-
-// Does one step of the transpose: a keeps what the mask selects of both, b the rest.
-static __device__ __forceinline__ void swap_bits(unsigned &a, unsigned &b, unsigned mask,
-                                                 unsigned shift)
-{
-    const unsigned low = lop3<select_by_b>(a, mask, b << shift);
-    b = lop3<select_by_b>(a >> shift, mask, b);
-    a = low;
-}
-
-// Returns the bit planes of 32 bytes. Which byte comes to which place in the planes does not
-// matter.
-static __device__ __forceinline__ void transpose(const uint4 &x, const uint4 &y,
-                                                 unsigned (&planes)[8])
-{
-    unsigned *const w = planes;
-    w[0] = x.x, w[1] = x.y, w[2] = x.z, w[3] = x.w;
-    w[4] = y.x, w[5] = y.y, w[6] = y.z, w[7] = y.w;
-    UNROLL for (unsigned i = 0; i < 4; i++)
-        swap_bits(w[i], w[i + 4], 0x0f0f0f0fu, 4); // low nibbles in 0 to 3, high ones in 4 to 7
-    UNROLL for (unsigned i = 0; i < 8; i += 4)
-    {
-        swap_bits(w[i], w[i + 2], 0x33333333u, 2); // bits 0 and 1 in the first two, 2 and 3 after
-        swap_bits(w[i + 1], w[i + 3], 0x33333333u, 2);
-    }
-    UNROLL for (unsigned i = 0; i < 8; i += 2) swap_bits(w[i], w[i + 1], 0x55555555u, 1);
-}
 
 // 32 bytes, as far as ranges ask: whether each is a letter or one of the few characters around
 // them, and its number less one, so that 'a' is 0 and 'z' 25; what stands before 'a' is 31.
@@ -144,21 +115,6 @@ template <unsigned Width, unsigned Range> struct ranges {
     }
 };
 
-// Counts 128 bytes.
-template <unsigned Width>
-static __device__ __forceinline__ void count_planes(range_count *counts, const uint4 (&vectors)[8],
-                                                    unsigned fold)
-{
-    letter_planes planes[4];
-    UNROLL for (unsigned i = 0; i < 4; i++)
-    {
-        unsigned bits[8];
-        transpose(vectors[2 * i], vectors[2 * i + 1], bits);
-        planes[i] = letters_of(bits, fold);
-    }
-    ranges<Width, 0>::count(counts, planes);
-}
-
 template <unsigned Width> __global__ void __launch_bounds__(256) bitsliced(count_args args)
 {
     constexpr unsigned bins = (26 + Width - 1) / Width;
@@ -182,7 +138,15 @@ template <unsigned Width> __global__ void __launch_bounds__(256) bitsliced(count
                                                                      ? span.body[first + k * stride]
                                                                      : make_uint4(0, 0, 0, 0);
         }
-        count_planes<Width>(counts, vectors, fold);
+        letter_planes planes[4];
+        UNROLL for (unsigned i = 0; i < 4; i++)
+        {
+            const uint4 x = vectors[2 * i], y = vectors[2 * i + 1];
+            unsigned bits[8] = {x.x, x.y, x.z, x.w, y.x, y.y, y.z, y.w};
+            transpose_bits(bits);
+            planes[i] = letters_of(bits, fold);
+        }
+        ranges<Width, 0>::count(counts, planes);
     }
     each_outside<letter_samples>(args, span, thread, [](unsigned bin) { count_bin(sums, bin); });
 

@@ -58,36 +58,6 @@ static inline struct table_shape shape_for_characters(const struct histogram_spe
 
 // --- planes ---
 
-// Bit k of a plane 8 * b + w is that of byte b of word w.
-struct byte_planes {
-    unsigned bit[8];
-};
-
-// Exchanges the bits of `a` that `mask` leaves out with those of `b` that are Shift below them.
-template <unsigned Shift, unsigned Mask>
-static __device__ __forceinline__ void exchange_bits(unsigned &a, unsigned &b)
-{
-    const unsigned low = (a & Mask) | (b << Shift & ~Mask),
-                   high = (a >> Shift & Mask) | (b & ~Mask);
-    a = low;
-    b = high;
-}
-
-static __device__ __forceinline__ byte_planes planes_of(const unsigned *words)
-{
-    byte_planes planes = {};
-    unsigned(&p)[8] = planes.bit;
-    UNROLL for (unsigned i = 0; i < plane_words; i++) p[i] = words[i];
-    UNROLL for (unsigned i = 0; i < 4; i++) exchange_bits<4, 0x0f0f0f0fu>(p[i], p[i + 4]);
-    UNROLL for (unsigned i = 0; i < 8; i += 4)
-    {
-        exchange_bits<2, 0x33333333u>(p[i], p[i + 2]);
-        exchange_bits<2, 0x33333333u>(p[i + 1], p[i + 3]);
-    }
-    UNROLL for (unsigned i = 0; i < 8; i += 2) exchange_bits<1, 0x55555555u>(p[i], p[i + 1]);
-    return planes;
-}
-
 // A mask of all but the bytes of the first word.
 constexpr unsigned own_bytes = 0x1e1e1e1e;
 
@@ -104,11 +74,13 @@ struct character_bounds {
     unsigned begins, ends;
 };
 
-// Returns the bounds as table 3-7 of the Unicode Standard has them: the bytes that a character
-// begins with, and how the second byte is restricted after some of these.
-static __device__ __forceinline__ character_bounds bounds_of(const byte_planes &planes)
+// Returns the bounds in some words, as table 3-7 of the Unicode Standard has them: the bytes that a
+// character begins with, and how the second byte is restricted after some of these.
+static __device__ __forceinline__ character_bounds bounds_in(const unsigned *words)
 {
-    const unsigned(&p)[8] = planes.bit;
+    unsigned p[8] = {};
+    UNROLL for (unsigned i = 0; i < plane_words; i++) p[i] = words[i];
+    transpose_bits(p);
     const unsigned continues = p[7] & ~p[6], high = p[7] & p[6];
     const unsigned of_3 = high & p[5] & ~p[4], of_f = high & p[5] & p[4];
     const unsigned none = ~(p[3] | p[2] | p[1]); // of bits 3 to 1
@@ -132,122 +104,53 @@ static __device__ __forceinline__ character_bounds bounds_of(const byte_planes &
 // Returns the bounds of all the lane's bytes: word 1 becomes word 0, and so on.
 static __device__ __forceinline__ character_bounds bounds_of(const unsigned (&words)[lane_words])
 {
-    const character_bounds a = bounds_of(planes_of(words));
-    const character_bounds b = bounds_of(planes_of(words + plane_words - 1));
+    const character_bounds a = bounds_in(words);
+    const character_bounds b = bounds_in(words + plane_words - 1);
     return {a.begins >> 1 | b.begins << 3, a.ends >> 1 | b.ends << 3};
 }
 
 // --- characters ---
 
-// Returns the code point of the valid character of two to four bytes that four bytes end with, the
-// last one lowest. Each byte has six bits, and the first one's marks are cut off.
-static __device__ __forceinline__ unsigned character_of(unsigned bytes)
+// Returns the code point of the valid character of two to four bytes that ends with byte `end` of
+// planes, from a lane's column of words. Each byte has six bits, and the first one's marks are cut
+// off.
+static __device__ __forceinline__ unsigned character_up_to(const unsigned *column, unsigned end)
 {
+    const unsigned *const word = column + end % 8 * 32;
+    const unsigned bytes = __byte_perm(word[0], word[32], 0x1234 + end / 8 * 0x1111);
     const unsigned six = bytes & 0x3f3f3f3fu;
     const unsigned bits = __dp4a(six, 0x40010000u, 0u) << 12 | __dp4a(six, 0x00004001u, 0u);
     return bits & (bytes & 0x4000u ? 0x7ffu : bytes & 0x400000u ? 0xffffu : 0x1fffffu);
 }
 
-// Returns the code point of the character that ends with byte `end` of planes, from a lane's column
-// of words.
-static __device__ __forceinline__ unsigned character_up_to(const unsigned *column, unsigned end)
-{
-    const unsigned *const word = column + end % 8 * 32;
-    return character_of(__byte_perm(word[0], word[32], 0x1234 + end / 8 * 0x1111));
-}
-
-static __device__ __forceinline__ unsigned group_of(const struct group_map &map, unsigned character)
-{
-    const unsigned unit = character >> map.shift, mask = (1u << map.bits) - 1;
-    const unsigned page = __ldg(&map.table[unit >> map.bits]);
-    return __ldg(&map.table[map.units_at + (page << map.bits | (unit & mask))]);
-}
-
 // --- counting ---
 
-// The counts of characters that are not ASCII, a row each.
-struct character_rows {
-    unsigned *owners, *counts;
-    unsigned slots; // a power of two
+// The counts of characters that are not ASCII: a row each, or of groups of them.
+template <bool Groups> struct character_rows {
+    unsigned *owners, *counts; // groups have no owners
+    unsigned slots;            // a power of two; of groups their number
 
-    __device__ __forceinline__ character_rows(unsigned *memory, const count_args &args)
-        : owners(memory), counts(memory + args.shape.bins), slots(args.shape.bins)
+    static __device__ __forceinline__ unsigned bin_of(unsigned character, const sample_map &map)
     {
-    }
-
-    static __device__ __forceinline__ unsigned bin_of(unsigned character, const sample_map &)
-    {
-        return character;
-    }
-
-    __device__ __forceinline__ void open() const
-    {
-        for (unsigned slot = threadIdx.x; slot < slots; slot += blockDim.x) {
-            owners[slot] = no_bin;
-            counts[slot] = 0;
-        }
-    }
-
-    __device__ __forceinline__ bool count_at_slot(unsigned slot, unsigned row) const
-    {
-        const unsigned at = slot & (slots - 1); // which the compiler does not make of %
-        return count_if_own(&owners[at], &counts[at], row);
+        const group_map &groups = map.groups;
+        if (!Groups)
+            return character;
+        const unsigned unit = character >> groups.shift, mask = (1u << groups.bits) - 1;
+        const unsigned page = __ldg(&groups.table[unit >> groups.bits]);
+        return __ldg(&groups.table[groups.units_at + (page << groups.bits | (unit & mask))]);
     }
 
     // True if the row is counted: it has two places, which others may have taken.
     __device__ __forceinline__ bool count(unsigned row) const
     {
-        return count_at_slot(row, row) || count_at_slot(row + slots / 2, row);
-    }
-
-    __device__ __forceinline__ void add_ascii(const count_args &args, unsigned row,
-                                              unsigned sum) const
-    {
-        add_to_counts(args, row, sum);
-    }
-
-    __device__ __forceinline__ void merge(const count_args &args) const
-    {
-        for (unsigned slot = threadIdx.x; slot < slots; slot += blockDim.x)
-            add_to_counts(args, owners[slot], counts[slot]); // a free slot has no count
-    }
-};
-
-// The counts of groups of characters that are not ASCII.
-struct character_group_rows {
-    unsigned *counts;
-
-    __device__ __forceinline__ character_group_rows(unsigned *memory, const count_args &)
-        : counts(memory)
-    {
-    }
-
-    static __device__ __forceinline__ unsigned bin_of(unsigned character, const sample_map &map)
-    {
-        return group_of(map.groups, character);
-    }
-
-    __device__ __forceinline__ void open() const
-    {
-        zero(counts, CHARACTER_GROUPS_MAX);
-    }
-
-    __device__ __forceinline__ bool count(unsigned group) const
-    {
-        atomicAdd(&counts[group], 1u);
+        const auto count_at_slot = [&](unsigned slot) {
+            const unsigned at = slot & (slots - 1); // which the compiler does not make of %
+            return count_if_own(&owners[at], &counts[at], row);
+        };
+        if (!Groups)
+            return count_at_slot(row) || count_at_slot(row + slots / 2);
+        atomicAdd(&counts[row], 1u);
         return true;
-    }
-
-    __device__ __forceinline__ void add_ascii(const count_args &, unsigned group,
-                                              unsigned sum) const
-    {
-        atomicAdd(&counts[group], sum);
-    }
-
-    __device__ __forceinline__ void merge(const count_args &args) const
-    {
-        __syncthreads();
-        ::merge(args, counts);
     }
 };
 
@@ -265,66 +168,18 @@ static __device__ __forceinline__ void count_ascii(unsigned char *table, unsigne
     }
 }
 
-static __device__ __forceinline__ unsigned not_ascii(const uint4 &vector)
-{
-    return (vector.x | vector.y | vector.z | vector.w) & 0x80808080u;
-}
-
-// Returns the highest bit of a word that is not 0.
-static __device__ __forceinline__ unsigned highest_bit(unsigned word)
-{
-    return 31 - static_cast<unsigned>(__clz(static_cast<int>(word)));
-}
-
-// The warp together: counts the characters that end in the bytes of each lane, some of which are
-// not ASCII, and of which the lane has a copy in its column. Returns how many are invalid, to be
-// added over all lanes.
-template <class Rows>
-static __device__ __forceinline__ unsigned
-count_characters(const count_args &args, const Rows &rows, const unsigned *column,
-                 const character_bounds &bounds)
-{
-    unsigned left = 0; // ends of those that found no place
-    for (unsigned ends = bounds.ends; ends;) {
-        const unsigned end = highest_bit(ends);
-        ends ^= 1u << end;
-        if (!rows.count(Rows::bin_of(character_up_to(column, end), args.map)))
-            left |= 1u << end;
-    }
-    while (__any_sync(0xffffffffu, left != 0)) {
-        unsigned bin = no_bin;
-        if (left) {
-            const unsigned end = highest_bit(left);
-            left ^= 1u << end;
-            bin = Rows::bin_of(character_up_to(column, end), args.map);
-        }
-        add_alike(args, bin);
-    }
-    return static_cast<unsigned>(__popc(bounds.begins) - __popc(bounds.ends));
-}
-
-// Adds what is invalid, and takes off the zeros that stood for bytes outside the data.
-template <class Rows>
-static __device__ __forceinline__ void add_invalid(const count_args &args, const text_span &span,
-                                                   unsigned invalid)
-{
-    for (unsigned by = 16; by > 0; by /= 2)
-        invalid += __shfl_xor_sync(0xffffffffu, invalid, static_cast<int>(by));
-    const long long sum = static_cast<int>(invalid); // what ends here may have begun elsewhere
-    if (threadIdx.x % 32 == 0)
-        add_to_counts(args, args.map.bins - 1, static_cast<unsigned long long>(sum));
-    const unsigned long long texts = (span.end + characters_bytes - 1) / characters_bytes;
-    if (grid_thread() == 0)
-        add_to_counts(args, Rows::bin_of(0, args.map), args.len - texts * characters_bytes);
-}
-
-template <class Rows>
+template <bool Groups>
 static __global__ void __launch_bounds__(CHARACTERS_BLOCK, 1) characters(count_args args)
 {
     DYNAMIC_SHARED(character_table, table);
-    const Rows rows(reinterpret_cast<unsigned *>(table + 1), args);
+    using character_bins = character_rows<Groups>;
+    unsigned *const memory = reinterpret_cast<unsigned *>(table + 1);
+    const unsigned slots = args.shape.bins;
+    const character_bins rows = {memory, Groups ? memory : memory + slots, slots};
     zero(table->ascii, ascii_rows * lanes_columns);
-    rows.open();
+    zero(rows.counts, slots);
+    for (unsigned slot = threadIdx.x; !Groups && slot < slots; slot += blockDim.x)
+        rows.owners[slot] = no_bin;
     __syncthreads();
 
     const unsigned lane = threadIdx.x % 32, all = 0xffffffffu;
@@ -332,12 +187,13 @@ static __global__ void __launch_bounds__(CHARACTERS_BLOCK, 1) characters(count_a
     unsigned *const own = table->words[threadIdx.x / 32] + lane;
     const unsigned column = threadIdx.x % lanes_columns * 4;
     const text_span span = span_of(args);
-    unsigned invalid = 0;
+    unsigned invalid = 0; // to be added over all lanes
     for (unsigned long long text = grid_thread() / 32 * characters_bytes; text < span.end;
          text += grid_threads() / 32 * characters_bytes) {
         const uint4 a = vector_at(span, text + lane * lane_bytes, 0);
         const uint4 b = vector_at(span, text + lane * lane_bytes + 16, 0);
-        if (!__any_sync(all, (not_ascii(a) | not_ascii(b)) != 0)) {
+        const unsigned any = a.x | a.y | a.z | a.w | b.x | b.y | b.z | b.w;
+        if (!__any_sync(all, (any & 0x80808080u) != 0)) {
             count_words(ascii, a, column);
             count_words(ascii, b, column);
             continue;
@@ -348,14 +204,48 @@ static __global__ void __launch_bounds__(CHARACTERS_BLOCK, 1) characters(count_a
         const unsigned words[lane_words] = {before, a.x, a.y, a.z, a.w, b.x, b.y, b.z, b.w};
         UNROLL for (unsigned i = 0; i < lane_words; i++) own[32 * i] = words[i];
         UNROLL for (unsigned i = 1; i < lane_words; i++) count_ascii(ascii, words[i], column);
-        invalid += count_characters(args, rows, own, bounds_of(words));
+        const character_bounds bounds = bounds_of(words);
+        unsigned left = 0; // ends of those that found no place
+        for (unsigned ends = bounds.ends; ends;) {
+            const unsigned end = highest_bit(ends);
+            ends ^= 1u << end;
+            if (!rows.count(character_bins::bin_of(character_up_to(own, end), args.map)))
+                left |= 1u << end;
+        }
+        while (__any_sync(all, left != 0)) {
+            unsigned bin = no_bin;
+            if (left) {
+                const unsigned end = highest_bit(left);
+                left ^= 1u << end;
+                bin = character_bins::bin_of(character_up_to(own, end), args.map);
+            }
+            add_alike(args, bin);
+        }
+        invalid += static_cast<unsigned>(__popc(bounds.begins) - __popc(bounds.ends));
     }
-    add_invalid<Rows>(args, span, invalid);
+    for (int by = 16; by > 0; by /= 2)
+        invalid += __shfl_xor_sync(all, invalid, by);
+    const long long sum = static_cast<int>(invalid); // what ends here may have begun elsewhere
+    if (lane == 0)
+        add_to_counts(args, args.map.bins - 1, static_cast<unsigned long long>(sum));
+    // The zeros that stood for bytes outside the data are taken off.
+    const unsigned long long texts = (span.end + characters_bytes - 1) / characters_bytes;
+    if (grid_thread() == 0)
+        add_to_counts(args, character_bins::bin_of(0, args.map),
+                      args.len - texts * characters_bytes);
     __syncthreads();
     sum_rows<ascii_rows>(
-        table->ascii, [&](unsigned value) { return Rows::bin_of(value, args.map); },
-        [&](unsigned bin, unsigned sum) { rows.add_ascii(args, bin, sum); });
-    rows.merge(args);
+        table->ascii, [&](unsigned value) { return character_bins::bin_of(value, args.map); },
+        [&](unsigned bin, unsigned found) {
+            if (Groups)
+                atomicAdd(&rows.counts[bin], found);
+            else
+                add_to_counts(args, bin, found);
+        });
+    if (Groups)
+        __syncthreads();
+    for (unsigned slot = threadIdx.x; slot < (Groups ? args.map.bins : slots); slot += blockDim.x)
+        add_to_counts(args, Groups ? slot : rows.owners[slot], rows.counts[slot]); // free ones: 0
 }
 
 #endif

@@ -32,8 +32,15 @@ static inline struct sample_map sample_map_of(const struct histogram_spec *spec)
     map.fold = spec->fold ? 0x20u : 0u;
     if (spec->mode->is_binned)
         map.rows = row_map_of(spec);
-    if (line_field_takes(&spec->lines.field))
-        map.field = line_field_of(&spec->lines.field);
+    const struct field *const field = &spec->lines.field;
+    if (line_field_takes(field)) {
+        map.field = {field->kind,
+                     field->number,
+                     field->separator,
+                     static_cast<unsigned>(field->after_len),
+                     {}};
+        std::memcpy(map.field.after, field->after, field->after_len);
+    }
     map.groups = group_map_of(spec);
     return map;
 }
@@ -246,6 +253,28 @@ static __device__ __forceinline__ void each_outside(const count_args &args, cons
         found(Samples::bin_at(args, thread));
     if (thread < tail)
         found(Samples::bin_at(args, Samples::count(args.map, args.len) - tail + thread));
+}
+
+// Exchanges the bits of `a` that the mask leaves out with those of `b` that are `shift` below them.
+static __device__ __forceinline__ void exchange_bits(unsigned &a, unsigned &b, unsigned mask,
+                                                     unsigned shift)
+{
+    constexpr unsigned select = (lop3_a & lop3_b) | (lop3_c & ~lop3_b); // a where b is set, else c
+    const unsigned low = lop3<select>(a, mask, b << shift);
+    b = lop3<select>(a >> shift, mask, b);
+    a = low;
+}
+
+// Turns 32 bytes into planes: bit 8 * b + w of plane k is bit k of byte b of word w.
+static __device__ __forceinline__ void transpose_bits(unsigned (&w)[8])
+{
+    UNROLL for (unsigned i = 0; i < 4; i++) exchange_bits(w[i], w[i + 4], 0x0f0f0f0fu, 4);
+    UNROLL for (unsigned i = 0; i < 8; i += 4)
+    {
+        exchange_bits(w[i], w[i + 2], 0x33333333u, 2);
+        exchange_bits(w[i + 1], w[i + 3], 0x33333333u, 2);
+    }
+    UNROLL for (unsigned i = 0; i < 8; i += 2) exchange_bits(w[i], w[i + 1], 0x55555555u, 1);
 }
 
 // Text of any alignment as vectors, the first and the last of which may lie partly outside.

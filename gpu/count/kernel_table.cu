@@ -141,7 +141,7 @@ static struct kernels kernels_for(enum strategy_id strategy, const struct histog
     case STRATEGY_pairs:
         return {spec->is_aligned ? pairs<true> : pairs<false>};
     case STRATEGY_characters:
-        return {spec->groups ? characters<character_group_rows> : characters<character_rows>};
+        return {spec->groups ? characters<true> : characters<false>};
     }
     return {nullptr};
 }

@@ -101,14 +101,4 @@ static inline bool line_field_takes(const struct field *field)
            field->kind != FIELD_LINE && !field->name && field->after_len <= LINE_FIELD_AFTER_MAX;
 }
 
-/* Returns the field as the kernel takes it. */
-static inline struct line_field line_field_of(const struct field *field)
-{
-    struct line_field line = {
-        field->kind, field->number, field->separator, (unsigned)field->after_len, {0}};
-    for (size_t i = 0; i < field->after_len; i++)
-        line.after[i] = (unsigned char)field->after[i];
-    return line;
-}
-
 #endif

@@ -33,12 +33,6 @@ static __device__ __forceinline__ uint32_t bytes_at(const unsigned char *in, uin
     return __funnelshift_r(__ldg(words), __ldg(words + 1), at % 4 * 8);
 }
 
-// Returns the number of the highest bit that is set; for 0 that is 2^32 - 1.
-static __device__ __forceinline__ uint32_t highest_bit(uint32_t value)
-{
-    return 31u - static_cast<uint32_t>(__clz(static_cast<int>(value)));
-}
-
 // These return the first of 32 bits as a number, as many as the lowest five bits of `count` say,
 // and the bits after them.
 static __device__ __forceinline__ uint32_t bits_first(uint32_t bits, uint32_t count)
