@@ -184,11 +184,6 @@ constexpr unsigned DECODE_LINK_RESIDENT = 1024;
 constexpr unsigned DECODE_LINK_RESIDENT = 1536;
 #endif
 
-static inline unsigned link_grid(const struct decode_batch *batch, unsigned)
-{
-    return decode_copies_frames(batch) ? 0 : batch->blocks * DECODE_LINK_TILES;
-}
-
 // Links the tiles of all blocks, each by a CUDA block. Three of 512 threads leave each thread 40
 // registers.
 static __global__ void __launch_bounds__(DECODE_LINK_THREADS,
@@ -277,11 +272,6 @@ static __global__ void __launch_bounds__(DECODE_FOLLOW_THREADS) decode_follow(de
 
 constexpr unsigned DECODE_COPY_THREADS = 256, DECODE_COPY_TOGETHER = 8; // to be tuned, as for link
 
-static inline unsigned copy_grid(const struct decode_batch *batch, unsigned)
-{
-    return decode_copies_frames(batch) ? batch->frames : 0;
-}
-
 // Copies the frames, each by a CUDA block. Four of 256 threads leave each thread 64 registers.
 static __global__ void __launch_bounds__(DECODE_COPY_THREADS, 1024 / DECODE_COPY_THREADS)
     decode_copy(decode_batch batch)
@@ -313,38 +303,6 @@ static __global__ void __launch_bounds__(DECODE_COPY_THREADS, 1024 / DECODE_COPY
 
 constexpr unsigned DECODE_KEEP_THREADS = 256;
 static_assert(sizeof(decode_carry) <= DECODE_CARRY, "the carry has room");
-
-// Returns the CUDA blocks: a few for a small batch, those that stay for a large one.
-static inline unsigned keep_grid(const struct decode_batch *batch, unsigned resident)
-{
-    return grid_of_resident(batch->room / (DECODE_KEEP_THREADS * 16) + 1, resident);
-}
-
-// Loads four bytes from anywhere in the content.
-static __device__ inline unsigned keep_load(const unsigned char *from)
-{
-    const std::size_t address = reinterpret_cast<std::size_t>(from);
-    const unsigned *const words = reinterpret_cast<const unsigned *>(address & ~std::size_t{3});
-    const unsigned shift = 8 * static_cast<unsigned>(address & 3);
-    return shift ? __funnelshift_r(words[0], words[1], shift) : words[0];
-}
-
-// Copies from[0..size) to to[0..size), memory that ends at a multiple of 4 bytes: by whole words,
-// but the first four bytes or more, and the last four, one by one, because the bytes before and
-// after may never have been written.
-static __device__ inline void keep_window(unsigned char *to, const unsigned char *from,
-                                          unsigned size)
-{
-    const unsigned head = min(size, size % 4 + 4), words = (size - head) / 4;
-    const unsigned thread = blockIdx.x * blockDim.x + threadIdx.x, stride = gridDim.x * blockDim.x;
-    unsigned *const aligned = reinterpret_cast<unsigned *>(to + head);
-    for (unsigned i = thread; i + 1 < words; i += stride)
-        aligned[i] = keep_load(from + head + 4 * static_cast<std::size_t>(i));
-    if (thread < head)
-        to[thread] = from[thread];
-    if (words > 0 && thread < 4)
-        to[size - 4 + thread] = from[size - 4 + thread];
-}
 
 static __global__ void __launch_bounds__(DECODE_KEEP_THREADS) decode_keep(decode_batch batch)
 {
@@ -379,7 +337,23 @@ static __global__ void __launch_bounds__(DECODE_KEEP_THREADS) decode_keep(decode
         const decode_outcome &end = batch.outcome[batch.frame[i].first + batch.frame[i].blocks - 1];
         batch.frame_ends[i] = end.content_at + end.content;
     }
-    keep_window(batch.next_out - size, batch.out + content - size, size);
+    // Copies from[0..size) to to[0..size), memory that ends at a multiple of 4 bytes: by whole
+    // words, but the first four bytes or more, and the last four, one by one, because the bytes
+    // before and after may never have been written.
+    unsigned char *const to = batch.next_out - size;
+    const unsigned char *const from = batch.out + content - size;
+    const unsigned head = min(size, size % 4 + 4), words = (size - head) / 4;
+    const unsigned thread = blockIdx.x * blockDim.x + threadIdx.x, stride = gridDim.x * blockDim.x;
+    const std::size_t address = reinterpret_cast<std::size_t>(from + head);
+    const unsigned *const source = reinterpret_cast<const unsigned *>(address & ~std::size_t{3});
+    const unsigned shift = 8 * static_cast<unsigned>(address & 3);
+    for (unsigned i = thread; i + 1 < words; i += stride)
+        reinterpret_cast<unsigned *>(to + head)[i] =
+            shift ? __funnelshift_r(source[i], source[i + 1], shift) : source[i];
+    if (thread < head)
+        to[thread] = from[thread];
+    if (words > 0 && thread < 4)
+        to[size - 4 + thread] = from[size - 4 + thread];
 }
 
 // --- tail ---

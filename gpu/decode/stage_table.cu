@@ -10,6 +10,8 @@
 #include "gpu/decode/zstd/literals.cuh"
 #include "gpu/decode/zstd/sequences.cuh"
 
+#include <iterator>
+
 /* clang-format off */
 static const struct decode_stage zstd_stages[] = {
     {.name = "parse", .part = DECODE_PART_CHAINED, .kernel = zstd_parse,
@@ -27,54 +29,69 @@ static const struct decode_stage zstd_stages[] = {
     {.name = "place", .part = DECODE_PART_MATCHES, .kernel = decode_place<DECODE_ZSTD>,
      .block = DECODE_PLACE_THREADS, .grid = grid_of_one},
     {.name = "link", .part = DECODE_PART_MATCHES, .kernel = decode_link,
-     .block = DECODE_LINK_THREADS, .shared = DECODE_TILE_SHARED, .grid = link_grid},
+     .block = DECODE_LINK_THREADS, .shared = DECODE_TILE_SHARED,
+     .grid = [](const decode_batch *batch, unsigned) {
+         return decode_copies_frames(batch) ? 0 : batch->blocks * DECODE_LINK_TILES;
+     }},
     {.name = "follow", .part = DECODE_PART_MATCHES, .kernel = decode_follow,
      .block = DECODE_FOLLOW_THREADS, .grid = follow_grid},
     {.name = "copy", .part = DECODE_PART_MATCHES, .kernel = decode_copy,
-     .block = DECODE_COPY_THREADS, .shared = DECODE_TILE_SHARED, .grid = copy_grid},
+     .block = DECODE_COPY_THREADS, .shared = DECODE_TILE_SHARED,
+     .grid = [](const decode_batch *batch, unsigned) {
+         return decode_copies_frames(batch) ? batch->frames : 0;
+     }},
     {.name = "keep", .part = DECODE_PART_END, .kernel = decode_keep,
-     .block = DECODE_KEEP_THREADS, .grid = keep_grid},
+     .block = DECODE_KEEP_THREADS, .grid = grid_of_room<DECODE_KEEP_THREADS * 16>},
 };
 
 static const struct decode_stage gzip_stages[] = {
     {.name = "find", .part = DECODE_PART_FREE, .kernel = gzip_find,
-     .block = GZIP_FIND_THREADS, .grid = gzip_find_grid},
+     .block = GZIP_FIND_THREADS,
+     .grid = [](const decode_batch *batch, unsigned) {
+         return (batch->in_size - DECODE_CARRY) / (4 * GZIP_FIND_PIECE) + 1;
+     }},
     {.name = "sort", .part = DECODE_PART_FREE, .kernel = gzip_sort,
      .block = GZIP_SORT_THREADS, .grid = grid_of_one},
     {.name = "parse", .part = DECODE_PART_FREE, .kernel = gzip_parse,
-     .block = GZIP_PARSE_THREADS, .grid = gzip_parse_grid},
+     .block = GZIP_PARSE_THREADS,
+     .grid = [](const decode_batch *batch, unsigned resident) { // as blocks of a usual size
+         return grid_of_resident((batch->in_size - DECODE_CARRY) / 4096 + 1, resident);
+     }},
     {.name = "chain", .part = DECODE_PART_CHAINED, .kernel = gzip_chain,
      .block = GZIP_CHAIN_THREADS, .grid = grid_of_one},
     {.name = "order", .part = DECODE_PART_FREE, .kernel = gzip_order,
-     .block = GZIP_ORDER_THREADS, .grid = gzip_order_grid},
+     .block = GZIP_ORDER_THREADS,
+     .grid = [](const decode_batch *batch, unsigned resident) {
+         return grid_of_resident(batch->gzip.units_max / GZIP_ORDER_THREADS + 1, resident);
+     }},
     {.name = "place", .part = DECODE_PART_FREE, .kernel = decode_place<DECODE_GZIP>,
      .block = DECODE_PLACE_THREADS, .grid = grid_of_one},
     {.name = "copy", .part = DECODE_PART_FREE, .kernel = gzip_copy,
-     .block = GZIP_COPY_THREADS, .shared = DECODE_TILE_SHARED, .grid = gzip_copy_grid},
+     .block = GZIP_COPY_THREADS, .shared = DECODE_TILE_SHARED,
+     .grid = [](const decode_batch *batch, unsigned) { return batch->room / GZIP_SEGMENT + 1; }},
     {.name = "windows", .part = DECODE_PART_MATCHES, .kernel = gzip_windows,
      .block = GZIP_WINDOWS_THREADS, .shared = GZIP_WINDOWS_SHARED, .grid = grid_of_one},
     {.name = "resolve", .part = DECODE_PART_MATCHES, .kernel = gzip_resolve,
-     .block = GZIP_RESOLVE_THREADS, .grid = gzip_resolve_grid},
+     .block = GZIP_RESOLVE_THREADS, .grid = grid_of_room<GZIP_RESOLVE_PIECE>},
     {.name = "crc", .part = DECODE_PART_MATCHES, .kernel = gzip_crc,
-     .block = GZIP_CRC_THREADS, .grid = gzip_crc_grid},
+     .block = GZIP_CRC_THREADS, .grid = grid_of_room<GZIP_CRC_UNIT>},
     {.name = "verify", .part = DECODE_PART_MATCHES, .kernel = gzip_verify,
-     .block = GZIP_VERIFY_THREADS, .grid = gzip_verify_grid},
+     .block = GZIP_VERIFY_THREADS,
+     .grid = [](const decode_batch *batch, unsigned resident) { // a few: one member, or thousands
+         return grid_of_resident(batch->gzip.frames_max / (GZIP_VERIFY_THREADS / 32) + 1, resident);
+     }},
     {.name = "keep", .part = DECODE_PART_END, .kernel = decode_keep,
-     .block = DECODE_KEEP_THREADS, .grid = keep_grid},
+     .block = DECODE_KEEP_THREADS, .grid = grid_of_room<DECODE_KEEP_THREADS * 16>},
 };
 /* clang-format on */
 
 void (*const decode_tail_kernel)(decode_batch, unsigned, bool) = decode_tail;
 const unsigned decode_tail_threads = DECODE_TAIL_THREADS;
 
-template <unsigned Count>
-static constexpr struct decode_stage_list list_of(const struct decode_stage (&stages)[Count])
-{
-    static_assert(Count <= DECODE_STAGES_MAX, "there are not so many");
-    return {stages, Count};
-}
-
+static_assert(std::size(zstd_stages) <= DECODE_STAGES_MAX &&
+                  std::size(gzip_stages) <= DECODE_STAGES_MAX,
+              "there are not so many");
 const struct decode_stage_list decode_stages[DECODE_FORMATS] = {
-    list_of(zstd_stages), // DECODE_ZSTD
-    list_of(gzip_stages), // DECODE_GZIP
+    {zstd_stages, std::size(zstd_stages)}, // DECODE_ZSTD
+    {gzip_stages, std::size(gzip_stages)}, // DECODE_GZIP
 };

@@ -49,8 +49,9 @@ extern const struct decode_stage_list decode_stages[DECODE_FORMATS];
 extern void (*const decode_tail_kernel)(decode_batch batch, unsigned max, bool lines);
 extern const unsigned decode_tail_threads;
 
-// Grids: of one CUDA block; of as many as there is work for, if so many stay; and of as many as the
-// zstd blocks of a batch need, each taking so many.
+// Grids: of one CUDA block; of as many as there is work for, if so many stay; of as many as a batch
+// has room for so many bytes of content, if so many stay; and of as many as the zstd blocks of a
+// batch need, each taking so many.
 static inline unsigned grid_of_one(const struct decode_batch *, unsigned)
 {
     return 1;
@@ -59,6 +60,11 @@ static inline unsigned grid_of_one(const struct decode_batch *, unsigned)
 static inline unsigned grid_of_resident(unsigned max, unsigned resident)
 {
     return max < resident ? max : resident;
+}
+
+template <unsigned Bytes> unsigned grid_of_room(const struct decode_batch *batch, unsigned resident)
+{
+    return grid_of_resident(batch->room / Bytes + 1, resident);
 }
 
 template <unsigned Each> unsigned grid_of_blocks(const struct decode_batch *batch, unsigned)

@@ -65,19 +65,6 @@ static __device__ inline unsigned gzip_find_byte(const gzip_input &input, unsign
     return end;
 }
 
-// Returns the lower half of the CRC-32 of some bytes.
-static __device__ inline unsigned gzip_header_checksum(const gzip_input &input, unsigned at,
-                                                       unsigned end)
-{
-    unsigned crc = 0xffffffff;
-    for (; at < end; at++) {
-        crc ^= gzip_bytes(input, at) & 255;
-        for (unsigned bit = 0; bit < 8; bit++)
-            crc = crc >> 1 ^ (0xedb88320 & (0 - (crc & 1)));
-    }
-    return ~crc & 0xffff;
-}
-
 // Reads the header of the member that begins at a byte of the input, and sets *end to where it
 // ends.
 static __device__ inline gzip_read gzip_read_member(const gzip_input &input, unsigned begin,
@@ -103,7 +90,13 @@ static __device__ inline gzip_read gzip_read_member(const gzip_input &input, uns
     if (at + (flags & GZIP_HAS_CHECKSUM) > size)
         return GZIP_SHORT;
     if (flags & GZIP_HAS_CHECKSUM) {
-        if ((gzip_bytes(input, at) & 0xffff) != gzip_header_checksum(input, begin, at))
+        unsigned crc = 0xffffffff; // of which the lower half is there
+        for (unsigned i = begin; i < at; i++) {
+            crc ^= gzip_bytes(input, i) & 255;
+            for (unsigned bit = 0; bit < 8; bit++)
+                crc = crc >> 1 ^ (0xedb88320 & (0 - (crc & 1)));
+        }
+        if ((gzip_bytes(input, at) ^ ~crc) & 0xffff)
             return GZIP_WRONG;
         at += 2;
     }
@@ -118,27 +111,6 @@ constexpr unsigned GZIP_CHAIN_THREADS = 32;
 // The most units that the chain itself adds to a batch. In incompressible content each is a stored
 // block, which takes some microseconds; one of a few codes takes ten times that.
 constexpr unsigned GZIP_CHAIN_UNITS = 2048;
-
-// The facts of a part that the next lane needs.
-struct gzip_link {
-    unsigned stop, next, units, content;
-};
-
-// Returns the lanes on the way from lane 0 on, and sets *last to the last one. `after` is the lane
-// after this one on the way, 32 if none is.
-static __device__ inline unsigned gzip_chain_way(unsigned after, unsigned *last)
-{
-    // Lanes that are followed by their neighbour, which most are.
-    const unsigned steps = __ballot_sync(all_lanes, after == threadIdx.x % 32 + 1) & 0x7fffffff;
-    unsigned way = 0;
-    for (unsigned at = 0; at < 32;) {
-        const unsigned run = static_cast<unsigned>(__ffs(static_cast<int>(~(steps >> at)))) - 1;
-        *last = at + run;
-        way |= (0xffffffffu >> (31 - run)) << at;
-        at = __shfl_sync(all_lanes, after, static_cast<int>(*last));
-    }
-    return way;
-}
 
 // The chain, and how far it has come. All lanes know the same.
 struct gzip_chainer {
@@ -212,17 +184,24 @@ struct gzip_chainer {
     {
         const unsigned lane = threadIdx.x % 32, count = gzip_candidate_count(gzip);
         for (;;) {
-            gzip_link link = {GZIP_STOP_NONE, 0, 0, 0};
-            if (index + lane < count) {
-                const gzip_part &part = gzip.parts[index + lane];
-                link = {part.stop, part.next, part.units, part.content};
+            gzip_part own = {};
+            if (index + lane < count)
+                own = gzip.parts[index + lane];
+            // The lane after this one on the way, if any; most are followed by their neighbour.
+            const unsigned after = own.stop == GZIP_STOP_FOUND ? min(own.next - index, 32u) : 32;
+            const unsigned steps = __ballot_sync(all_lanes, after == lane + 1) & 0x7fffffff;
+            unsigned way = 0, last = 0; // the lanes on it, and the last one of them
+            for (unsigned at = 0; at < 32;) {
+                const unsigned run =
+                    static_cast<unsigned>(__ffs(static_cast<int>(~(steps >> at)))) - 1;
+                last = at + run;
+                way |= (0xffffffffu >> (31 - run)) << at;
+                at = __shfl_sync(all_lanes, after, static_cast<int>(last));
             }
-            const unsigned after = link.stop == GZIP_STOP_FOUND ? min(link.next - index, 32u) : 32;
-            unsigned last;
-            const bool is_on_way = gzip_chain_way(after, &last) >> lane & 1;
-            const unsigned unit_sum = warp_sum(is_on_way ? link.units : 0);
-            const unsigned content_sum = warp_sum(is_on_way ? link.content : 0);
-            const unsigned first = units + unit_sum - link.units;
+            const bool is_on_way = way >> lane & 1;
+            const unsigned unit_sum = warp_sum(is_on_way ? own.units : 0);
+            const unsigned content_sum = warp_sum(is_on_way ? own.content : 0);
+            const unsigned first = units + unit_sum - own.units;
             if (!add(warp_last(unit_sum), warp_last(content_sum)))
                 return;
             if (is_on_way) {
@@ -231,10 +210,10 @@ struct gzip_chainer {
                 part.first = first;
                 part.frame = frames;
             }
-            const unsigned stop = __shfl_sync(all_lanes, link.stop, static_cast<int>(last));
+            const unsigned stop = __shfl_sync(all_lanes, own.stop, static_cast<int>(last));
             if (stop != GZIP_STOP_FOUND)
                 return stop_at(stop, gzip.parts[index + last].end);
-            index = __shfl_sync(all_lanes, link.next, static_cast<int>(last));
+            index = __shfl_sync(all_lanes, own.next, static_cast<int>(last));
         }
     }
 
@@ -454,11 +433,6 @@ static __global__ void __launch_bounds__(GZIP_CHAIN_THREADS) gzip_chain(decode_b
 // block, which is refused. A thread takes a unit.
 
 constexpr unsigned GZIP_ORDER_THREADS = 256;
-
-static inline unsigned gzip_order_grid(const struct decode_batch *batch, unsigned resident)
-{
-    return grid_of_resident(batch->gzip.units_max / GZIP_ORDER_THREADS + 1, resident);
-}
 
 // Makes the index-th block of a unit. The host makes blocks only where stages do not count them, so
 // others may not write them.

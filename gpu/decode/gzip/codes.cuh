@@ -128,11 +128,11 @@ static __device__ __forceinline__ gzip_entry gzip_find_code(
 
 // --- making a code ---
 
-// Sets the limits, and where symbols of each length go. False if zlib would refuse the code. It
-// takes one that is complete, or has one code of one bit, or is of distances and has none.
-template <unsigned Symbols>
-static __device__ inline bool gzip_set_limits(gzip_code<Symbols> &code, const uint8_t *lengths,
-                                              unsigned count)
+// Makes a code, and the table of 1 << Bits entries. False if zlib would refuse the code. It takes
+// one that is complete, or has one code of one bit, or is of distances and has none.
+template <unsigned Bits, unsigned Symbols>
+static __device__ inline bool gzip_make_code(gzip_code<Symbols> &code, gzip_entry *table,
+                                             const uint8_t *lengths, unsigned count)
 {
     const unsigned lane = threadIdx.x % 32;
     constexpr unsigned space = 1u << GZIP_CODE_MAX;
@@ -165,44 +165,25 @@ static __device__ inline bool gzip_set_limits(gzip_code<Symbols> &code, const ui
         code.next[lane] = own_at;
     }
     __syncwarp();
-    return true;
-}
-
-// Sorts the symbols by the lengths of their codes, 32 at a time.
-template <unsigned Symbols>
-static __device__ inline void gzip_sort_symbols(gzip_code<Symbols> &code, const uint8_t *lengths,
-                                                unsigned count)
-{
-    const unsigned lane = threadIdx.x % 32;
-    for (unsigned first = 0; first < count; first += 32) {
-        const unsigned symbol = first + lane;
+    for (unsigned group = 0; group < count; group += 32) { // symbols, by the lengths of their codes
+        const unsigned symbol = group + lane;
         const unsigned length = symbol < count ? lengths[symbol] : 0;
         const unsigned same = __match_any_sync(all_lanes, length);
         const unsigned before = static_cast<unsigned>(__popc(same & ((1u << lane) - 1)));
-        const unsigned at = code.next[length];
+        const unsigned entry = code.next[length];
         __syncwarp();
         if (length > 0) {
-            code.entries[at + before] = Symbols == GZIP_LITERAL_CODES
-                                            ? gzip_literal_entry(symbol, length)
-                                            : gzip_distance_entry(symbol, length);
+            code.entries[entry + before] = Symbols == GZIP_LITERAL_CODES
+                                               ? gzip_literal_entry(symbol, length)
+                                               : gzip_distance_entry(symbol, length);
             if (before == 0)
-                code.next[length] = at + static_cast<unsigned>(__popc(same));
+                code.next[length] = entry + static_cast<unsigned>(__popc(same));
         }
         __syncwarp();
     }
-}
-
-// Makes a code, and the table of 1 << Bits entries. Returns false if gzip_set_limits does.
-template <unsigned Bits, unsigned Symbols>
-static __device__ inline bool gzip_make_code(gzip_code<Symbols> &code, gzip_entry *table,
-                                             const uint8_t *lengths, unsigned count)
-{
-    if (!gzip_set_limits(code, lengths, count))
-        return false;
-    gzip_sort_symbols(code, lengths, count);
     unsigned limit[GZIP_CODE_MAX + 1]; // in registers
     UNROLL for (unsigned i = 1; i <= GZIP_CODE_MAX; i++) limit[i] = code.limit[i];
-    for (unsigned i = threadIdx.x % 32; i < 1u << Bits; i += 32)
+    for (unsigned i = lane; i < 1u << Bits; i += 32)
         table[i] = gzip_find_code<1, Bits>(code, limit, i);
     __syncwarp();
     return true;
@@ -212,22 +193,19 @@ static __device__ inline bool gzip_make_code(gzip_code<Symbols> &code, gzip_entr
 
 enum gzip_read { GZIP_READ, GZIP_SHORT, GZIP_WRONG };
 
-// Returns the symbol that the i-th length of the precode is for: 16 17 18 0 8 7 9 6 10 5 11 ...
-static __device__ __forceinline__ unsigned gzip_precode_symbol(unsigned i)
-{
-    if (i < 4)
-        return i < 3 ? 16 + i : 0;
-    return i % 2 == 0 ? 6 + i / 2 : 9 - i / 2;
-}
-
 // Makes the table of the precode, whose `count` lengths begin at `bit`. False if it is not
 // complete.
 static __device__ inline bool gzip_read_precode(gzip_codes &codes, const gzip_input &input,
                                                 unsigned bit, unsigned count)
 {
     const unsigned lane = threadIdx.x % 32, below = (1u << lane) - 1;
+    // The lengths are of these symbols, in their order: 16 17 18 0 8 7 9 6 10 5 11 ...
+    const unsigned symbol = lane < 3        ? 16 + lane
+                            : lane == 3     ? 0
+                            : lane % 2 == 0 ? 6 + lane / 2
+                                            : 9 - lane / 2;
     if (lane < GZIP_PRECODES)
-        codes.precode_lengths[gzip_precode_symbol(lane)] =
+        codes.precode_lengths[symbol] =
             static_cast<uint8_t>(lane < count ? gzip_bits(input.words, bit + 3 * lane) & 7 : 0);
     __syncwarp();
     const unsigned length = lane < GZIP_PRECODES ? codes.precode_lengths[lane] : 0;
@@ -249,21 +227,6 @@ static __device__ inline bool gzip_read_precode(gzip_codes &codes, const gzip_in
     return true;
 }
 
-// Returns what a code of the precode at this bit stands for. From the lowest bit: 4 bits, how many
-// bits it and the extra bits after it take; 8 bits, how many lengths; 4 bits, each of them; 1 bit,
-// they are as the last one was.
-static __device__ inline unsigned gzip_lengths_at(const gzip_codes &codes, const gzip_input &input,
-                                                  unsigned bit)
-{
-    const unsigned bits = gzip_bits(input.words, bit);
-    const unsigned entry = codes.precode[bits & ((1u << GZIP_PRECODE_BITS) - 1)];
-    const unsigned symbol = entry >> 3, rest = bits >> (entry & 7);
-    const unsigned extra = symbol < 16 ? 0 : symbol == 16 ? 2 : symbol == 17 ? 3 : 7;
-    const unsigned times = (symbol < 16 ? 1 : symbol < 18 ? 3 : 11) + (rest & ((1u << extra) - 1));
-    const unsigned length = symbol < 16 ? symbol : 0;
-    return ((entry & 7) + extra) | times << 4 | length << 12 | (symbol == 16 ? 1u : 0u) << 16;
-}
-
 // Reads `total` lengths of codes that are written in the precode, from *bit on, which goes on.
 // Lanes look at a bit each, as if a code began there; those where one does are then gone through.
 static __device__ inline gzip_read gzip_read_lengths(gzip_codes &codes, const gzip_input &input,
@@ -272,7 +235,16 @@ static __device__ inline gzip_read gzip_read_lengths(gzip_codes &codes, const gz
     const unsigned lane = threadIdx.x % 32;
     unsigned length = 0; // the last one
     for (unsigned count = 0; count < total;) {
-        const unsigned own = gzip_lengths_at(codes, input, *bit + lane);
+        const unsigned bits = gzip_bits(input.words, *bit + lane);
+        const unsigned entry = codes.precode[bits & ((1u << GZIP_PRECODE_BITS) - 1)];
+        const unsigned symbol = entry >> 3, rest = bits >> (entry & 7);
+        const unsigned extra = symbol < 16 ? 0 : symbol == 16 ? 2 : symbol == 17 ? 3 : 7;
+        const unsigned lowest = symbol < 16 ? 1 : symbol < 18 ? 3 : 11;
+        // From the lowest bit: 4 bits, how many bits the code and the extra ones after it take; 8
+        // bits, how many lengths it stands for; 4 bits, each of them; 1 bit, they are as the last
+        // one was.
+        const unsigned own = ((entry & 7) + extra) | (lowest + (rest & ((1u << extra) - 1))) << 4 |
+                             (symbol < 16 ? symbol : 0) << 12 | (symbol == 16 ? 1u : 0u) << 16;
         unsigned offset = 0;
         while (offset < 32 && count < total) {
             const unsigned here = __shfl_sync(all_lanes, own, static_cast<int>(offset));

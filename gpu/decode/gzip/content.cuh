@@ -49,11 +49,6 @@ static __device__ __forceinline__ unsigned gzip_byte_of(unsigned symbol,
 constexpr unsigned GZIP_COPY_THREADS = 512; // of a tile
 constexpr unsigned GZIP_COPY_TOGETHER = 8;  // bytes that each of them fills at a time
 
-static inline unsigned gzip_copy_grid(const struct decode_batch *batch, unsigned)
-{
-    return batch->room / GZIP_SEGMENT + 1;
-}
-
 // Copies the segments, each by a CUDA block. Two of 512 threads leave each thread 64 registers.
 static __global__ void __launch_bounds__(GZIP_COPY_THREADS, 1024 / GZIP_COPY_THREADS)
     gzip_copy(decode_batch batch)
@@ -112,35 +107,6 @@ static __device__ inline void gzip_first_window(const decode_batch &batch, unsig
         window[i] = i + kept >= GZIP_WINDOW ? from[i] : static_cast<unsigned char>(0);
 }
 
-// Makes the window before `end` from that before `begin`, and writes the bytes in between.
-static __device__ inline void gzip_next_window(const decode_batch &batch,
-                                               const unsigned char *window, unsigned char *next,
-                                               int begin, int end)
-{
-    const int first = end - static_cast<int>(GZIP_WINDOW) + static_cast<int>(threadIdx.x);
-    UNROLL_BY(1)
-    for (unsigned group = 0; group < GZIP_WINDOWS_EACH; group += GZIP_WINDOWS_TOGETHER) {
-        unsigned symbols[GZIP_WINDOWS_TOGETHER];
-        UNROLL for (unsigned k = 0; k < GZIP_WINDOWS_TOGETHER; k++)
-        {
-            const int at = first + static_cast<int>((group + k) * GZIP_WINDOWS_THREADS);
-            symbols[k] =
-                at >= begin ? batch.gzip.symbols[at]
-                            : GZIP_FROM_WINDOW |
-                                  static_cast<unsigned>(at - begin + static_cast<int>(GZIP_WINDOW));
-        }
-        UNROLL for (unsigned k = 0; k < GZIP_WINDOWS_TOGETHER; k++)
-        {
-            const unsigned position = threadIdx.x + (group + k) * GZIP_WINDOWS_THREADS;
-            const int at = first + static_cast<int>((group + k) * GZIP_WINDOWS_THREADS);
-            const auto byte = static_cast<unsigned char>(gzip_byte_of(symbols[k], window));
-            next[position] = byte;
-            if (at >= begin)
-                batch.out[at] = byte;
-        }
-    }
-}
-
 static __global__ void __launch_bounds__(GZIP_WINDOWS_THREADS) gzip_windows(decode_batch batch)
 {
     DYNAMIC_SHARED(unsigned char, windows);
@@ -151,8 +117,32 @@ static __global__ void __launch_bounds__(GZIP_WINDOWS_THREADS) gzip_windows(deco
     gzip_first_window(batch, window);
     __syncthreads();
     for (unsigned i = 0; i + 1 < count; i++) {
-        gzip_next_window(batch, window, next, static_cast<int>(gzip_segment_begin(batch, i, count)),
-                         static_cast<int>(gzip_segment_begin(batch, i + 1, count)));
+        // The next segment's window is made from this one's; bytes of this segment are written.
+        const int begin = static_cast<int>(gzip_segment_begin(batch, i, count));
+        const int end = static_cast<int>(gzip_segment_begin(batch, i + 1, count));
+        const int first = end - static_cast<int>(GZIP_WINDOW) + static_cast<int>(threadIdx.x);
+        UNROLL_BY(1)
+        for (unsigned group = 0; group < GZIP_WINDOWS_EACH; group += GZIP_WINDOWS_TOGETHER) {
+            unsigned symbols[GZIP_WINDOWS_TOGETHER];
+            UNROLL for (unsigned k = 0; k < GZIP_WINDOWS_TOGETHER; k++)
+            {
+                const int at = first + static_cast<int>((group + k) * GZIP_WINDOWS_THREADS);
+                symbols[k] =
+                    at >= begin
+                        ? batch.gzip.symbols[at]
+                        : GZIP_FROM_WINDOW |
+                              static_cast<unsigned>(at - begin + static_cast<int>(GZIP_WINDOW));
+            }
+            UNROLL for (unsigned k = 0; k < GZIP_WINDOWS_TOGETHER; k++)
+            {
+                const unsigned position = threadIdx.x + (group + k) * GZIP_WINDOWS_THREADS;
+                const int at = first + static_cast<int>((group + k) * GZIP_WINDOWS_THREADS);
+                const auto byte = static_cast<unsigned char>(gzip_byte_of(symbols[k], window));
+                next[position] = byte;
+                if (at >= begin)
+                    batch.out[at] = byte;
+            }
+        }
         unsigned char *const used = window;
         window = next;
         next = used;
@@ -172,17 +162,6 @@ constexpr unsigned GZIP_RESOLVE_THREADS = 512;
 constexpr unsigned GZIP_RESOLVE_PIECE = 1u << 16; // bytes; less than any segment but the last
 constexpr unsigned GZIP_RESOLVE_EACH = 8;         // bytes in a row
 
-static inline unsigned gzip_resolve_grid(const struct decode_batch *batch, unsigned resident)
-{
-    return grid_of_resident(batch->room / GZIP_RESOLVE_PIECE + 1, resident);
-}
-
-// Some bytes of a segment.
-struct gzip_stretch {
-    unsigned begin, end;
-    unsigned written; // from here on they were written with the windows
-};
-
 // Loads the window before a segment. Returns where in `memory` it begins.
 static __device__ inline const unsigned char *
 gzip_load_window(const decode_batch &batch, unsigned segment, unsigned char *memory)
@@ -199,31 +178,6 @@ gzip_load_window(const decode_batch &batch, unsigned segment, unsigned char *mem
     copies_end_group();
     copies_wait<0>();
     return memory + shift;
-}
-
-// Returns the bytes of four symbols.
-static __device__ __forceinline__ unsigned gzip_four_bytes(unsigned first, unsigned second,
-                                                           const unsigned char *window)
-{
-    return gzip_byte_of(first & 0xffff, window) | gzip_byte_of(first >> 16, window) << 8 |
-           (gzip_byte_of(second & 0xffff, window) | gzip_byte_of(second >> 16, window) << 8) << 16;
-}
-
-// Writes those of the GZIP_RESOLVE_EACH bytes of content from `at` on that belong to the stretch.
-static __device__ inline void gzip_resolve_some(const decode_batch &batch, unsigned at,
-                                                const gzip_stretch &stretch,
-                                                const unsigned char *window)
-{
-    const unsigned end = min(stretch.end, stretch.written);
-    if (at >= stretch.begin && at + GZIP_RESOLVE_EACH <= end) {
-        const uint4 symbols = *reinterpret_cast<const uint4 *>(batch.gzip.symbols + at);
-        const uint2 bytes = {gzip_four_bytes(symbols.x, symbols.y, window),
-                             gzip_four_bytes(symbols.z, symbols.w, window)};
-        *reinterpret_cast<uint2 *>(batch.out + at) = bytes;
-        return;
-    }
-    for (unsigned i = max(at, stretch.begin); i < min(at + GZIP_RESOLVE_EACH, end); i++)
-        batch.out[i] = static_cast<unsigned char>(gzip_byte_of(batch.gzip.symbols[i], window));
 }
 
 static __global__ void __launch_bounds__(GZIP_RESOLVE_THREADS) gzip_resolve(decode_batch batch)
@@ -244,17 +198,31 @@ static __global__ void __launch_bounds__(GZIP_RESOLVE_THREADS) gzip_resolve(deco
         for (; at < piece_end; index++) {
             const unsigned segment = gzip_segment_begin(batch, index, count);
             const unsigned next = gzip_segment_begin(batch, index + 1, count);
-            const gzip_stretch stretch = {at, min(piece_end, next),
-                                          index + 1 < count ? max(segment, next - GZIP_WINDOW)
-                                                            : content};
+            const unsigned end = min(piece_end, next);
+            // From `written` on bytes were written with the windows.
+            const unsigned written = index + 1 < count ? max(segment, next - GZIP_WINDOW) : content;
+            const unsigned resolved_end = min(end, written);
             __syncthreads(); // whoever still uses the window before
             const unsigned char *const window = gzip_load_window(batch, segment, memory);
             __syncthreads();
+            const auto two_bytes = [=](unsigned two) {
+                return gzip_byte_of(two & 0xffff, window) | gzip_byte_of(two >> 16, window) << 8;
+            };
             UNROLL_BY(4)
-            for (unsigned i = at / each * each + each * threadIdx.x; i < stretch.end;
-                 i += each * GZIP_RESOLVE_THREADS)
-                gzip_resolve_some(batch, i, stretch, window);
-            at = stretch.end;
+            for (unsigned i = at / each * each + each * threadIdx.x; i < end;
+                 i += each * GZIP_RESOLVE_THREADS) {
+                if (i >= at && i + each <= resolved_end) {
+                    const uint4 symbols = *reinterpret_cast<const uint4 *>(batch.gzip.symbols + i);
+                    const uint2 bytes = {two_bytes(symbols.x) | two_bytes(symbols.y) << 16,
+                                         two_bytes(symbols.z) | two_bytes(symbols.w) << 16};
+                    *reinterpret_cast<uint2 *>(batch.out + i) = bytes;
+                    continue;
+                }
+                for (unsigned k = max(i, at); k < min(i + each, resolved_end); k++)
+                    batch.out[k] =
+                        static_cast<unsigned char>(gzip_byte_of(batch.gzip.symbols[k], window));
+            }
+            at = end;
         }
     }
 }
@@ -277,6 +245,7 @@ static __global__ void __launch_bounds__(GZIP_RESOLVE_THREADS) gzip_resolve(deco
 // Shared memory: the tables, 4 KiB.
 
 constexpr unsigned GZIP_CRC_THREADS = 256;
+constexpr unsigned GZIP_CRC_UNIT = 32u << 10; // bytes of a usual unit
 
 // Polynomials have the coefficient of x^0 in the highest bit. This one is x^32.
 constexpr unsigned GZIP_CRC_POLYNOMIAL = 0xedb88320;
@@ -339,61 +308,6 @@ static __device__ inline unsigned gzip_crc_sum(unsigned value)
     return value;
 }
 
-// Bytes, as whole words in memory.
-struct gzip_crc_words {
-    const unsigned *words;
-    unsigned head; // bytes of the first word before them
-    unsigned count;
-    unsigned first, last; // which bits of the first and of the last word are of them
-
-    __device__ __forceinline__ gzip_crc_words(const unsigned char *bytes, unsigned size)
-    {
-        head = static_cast<unsigned>(reinterpret_cast<std::size_t>(bytes) & 3);
-        words = reinterpret_cast<const unsigned *>(bytes - head);
-        count = (head + size + 3) / 4;
-        first = 0xffffffffu << 8 * head;
-        last = 0xffffffffu >> 8 * (4 * count - head - size);
-    }
-
-    __device__ __forceinline__ unsigned at(unsigned i) const
-    {
-        if (i >= count)
-            return 0;
-        return words[i] & (i == 0 ? first : 0xffffffffu) & (i + 1 == count ? last : 0xffffffffu);
-    }
-};
-
-// Returns the sum of this thread's words, each multiplied by what comes after it in all rows.
-static __device__ inline unsigned gzip_crc_of_thread(const unsigned (&row)[4][256],
-                                                     const gzip_crc_words &words)
-{
-    unsigned sum = 0;
-    UNROLL_BY(4)
-    for (unsigned first = 0; first < words.count; first += GZIP_CRC_THREADS)
-        sum = row[0][sum & 255] ^ row[1][sum >> 8 & 255] ^ row[2][sum >> 16 & 255] ^
-              row[3][sum >> 24] ^ words.at(first + threadIdx.x);
-    return gzip_crc_times(sum, gzip_crc_made.after[threadIdx.x]);
-}
-
-// Returns how many bytes come after a unit in its member, as far as the batch has it, less the
-// zeros after it in its last row.
-static __device__ inline long long gzip_crc_rest(const decode_batch &batch, unsigned index,
-                                                 const gzip_crc_words &words)
-{
-    const decode_outcome &own = batch.outcome[index];
-    const decode_frame &frame = batch.frame[batch.block[index].frame];
-    const decode_outcome &last = batch.outcome[frame.first + frame.blocks - 1];
-    const unsigned rows = (words.count + GZIP_CRC_THREADS - 1) / GZIP_CRC_THREADS;
-    return static_cast<long long>(last.content_at) + last.content + words.head - own.content_at -
-           4ll * GZIP_CRC_THREADS * rows;
-}
-
-// Returns the number of CUDA blocks that stay, no more than there are units of a usual size.
-static inline unsigned gzip_crc_grid(const struct decode_batch *batch, unsigned resident)
-{
-    return grid_of_resident(batch->room / (32u << 10) + 1, resident);
-}
-
 static __global__ void __launch_bounds__(GZIP_CRC_THREADS) gzip_crc(decode_batch batch)
 {
     __shared__ unsigned row[4][256];
@@ -407,14 +321,38 @@ static __global__ void __launch_bounds__(GZIP_CRC_THREADS) gzip_crc(decode_batch
     unsigned turn = 0;
     for (unsigned index = blockIdx.x; index < blocks; index += gridDim.x, turn ^= 1) {
         const decode_outcome &outcome = batch.outcome[index];
-        const gzip_crc_words words(batch.out + outcome.content_at, outcome.content);
-        const unsigned own = gzip_crc_sum(gzip_crc_of_thread(row, words));
+        // Its bytes as whole words, of the first and the last of which some bits are not of them.
+        const unsigned char *const bytes = batch.out + outcome.content_at;
+        const unsigned head = static_cast<unsigned>(reinterpret_cast<std::size_t>(bytes) & 3);
+        const unsigned *const words = reinterpret_cast<const unsigned *>(bytes - head);
+        const unsigned count = (head + outcome.content + 3) / 4;
+        const unsigned first_bits = 0xffffffffu << 8 * head;
+        const unsigned last_bits = 0xffffffffu >> 8 * (4 * count - head - outcome.content);
+        const auto word_at = [=](unsigned i) {
+            return i >= count ? 0
+                              : words[i] & (i == 0 ? first_bits : 0xffffffffu) &
+                                    (i + 1 == count ? last_bits : 0xffffffffu);
+        };
+        unsigned own =
+            0; // of this thread's words, each multiplied by what comes after it in all rows
+        UNROLL_BY(4)
+        for (unsigned first = 0; first < count; first += GZIP_CRC_THREADS)
+            own = row[0][own & 255] ^ row[1][own >> 8 & 255] ^ row[2][own >> 16 & 255] ^
+                  row[3][own >> 24] ^ word_at(first + threadIdx.x);
+        own = gzip_crc_sum(gzip_crc_times(own, gzip_crc_made.after[threadIdx.x]));
         if (threadIdx.x % 32 == 0)
             sums[turn][threadIdx.x / 32] = own;
         __syncthreads();
         if (threadIdx.x >= 32)
             continue;
-        const unsigned after = gzip_crc_after(gzip_crc_rest(batch, index, words));
+        // How many bytes come after the unit in its member, as far as the batch has it, less the
+        // zeros after it in its last row.
+        const decode_frame &frame = batch.frame[batch.block[index].frame];
+        const decode_outcome &last = batch.outcome[frame.first + frame.blocks - 1];
+        const unsigned rows = (count + GZIP_CRC_THREADS - 1) / GZIP_CRC_THREADS;
+        const unsigned after =
+            gzip_crc_after(static_cast<long long>(last.content_at) + last.content + head -
+                           outcome.content_at - 4ll * GZIP_CRC_THREADS * rows);
         const unsigned sum =
             gzip_crc_sum(threadIdx.x < GZIP_CRC_THREADS / 32 ? sums[turn][threadIdx.x] : 0);
         if (threadIdx.x == 0)
@@ -430,12 +368,6 @@ static __global__ void __launch_bounds__(GZIP_CRC_THREADS) gzip_crc(decode_batch
 // in the next carry.
 
 constexpr unsigned GZIP_VERIFY_THREADS = 128;
-
-// Returns the CUDA blocks, a few: a batch has one member, or thousands.
-static inline unsigned gzip_verify_grid(const struct decode_batch *batch, unsigned resident)
-{
-    return grid_of_resident(batch->gzip.frames_max / (GZIP_VERIFY_THREADS / 32) + 1, resident);
-}
 
 static __global__ void __launch_bounds__(GZIP_VERIFY_THREADS) gzip_verify(decode_batch batch)
 {

@@ -32,15 +32,6 @@ constexpr unsigned long long find_each_byte = 0x0101010101010101;
 
 // --- most beginnings of a word together ---
 
-// Returns a bit for each beginning in `low`: 1 if the block is dynamic, and neither count of codes
-// is 30 or 31. `high` is the word after it.
-static __device__ inline unsigned find_may_begin(unsigned low, unsigned high)
-{
-    const unsigned long long word = static_cast<unsigned long long>(high) << 32 | low;
-    const unsigned long long two = word & word >> 1, four = two & two >> 2; // so many set bits
-    return static_cast<unsigned>(~(word >> 1) & word >> 2 & ~(four >> 4) & ~(four >> 9));
-}
-
 // Returns a bit for each beginning in word[0]: 1 if the i-th length of the precode is there. Their
 // number less 4 is written 13 bits after the beginning.
 static __device__ __forceinline__ unsigned find_has_length(const unsigned (&word)[4], unsigned i)
@@ -272,7 +263,13 @@ static __device__ inline void find_queue(const gzip_input &input, const unsigned
             UNROLL for (unsigned i = 0; i < 4; i++) word[i] = input.words[position.word + i];
             UNROLL for (unsigned i = 0; i < 3; i++) position.read[i] =
                 __funnelshift_r(word[i], word[i + 1], find_header - 4);
-            position.left = find_may_begin(word[0], word[1]) & find_fills_fours(word);
+            // Blocks that are dynamic, and neither of whose counts of codes is 30 or 31.
+            const unsigned long long bits =
+                                         static_cast<unsigned long long>(word[1]) << 32 | word[0],
+                                     two = bits & bits >> 1, four = two & two >> 2; // set bits
+            position.left =
+                static_cast<unsigned>(~(bits >> 1) & bits >> 2 & ~(four >> 4) & ~(four >> 9)) &
+                find_fills_fours(word);
         }
         for (; position.left; position.left &= position.left - 1) {
             const unsigned i = static_cast<unsigned>(__ffs(static_cast<int>(position.left))) - 1;
@@ -284,11 +281,6 @@ static __device__ inline void find_queue(const gzip_input &input, const unsigned
             queue[entry] = 32 * position.word + i;
         }
     }
-}
-
-static inline unsigned gzip_find_grid(const struct decode_batch *batch, unsigned)
-{
-    return (batch->in_size - DECODE_CARRY) / (4 * GZIP_FIND_PIECE) + 1;
 }
 
 // Finds the candidates of a piece. Four CUDA blocks are to be there at a time.

@@ -230,29 +230,6 @@ static __device__ inline void gzip_load(gzip_parser &parser, const gzip_input &i
     __syncwarp();
 }
 
-// Decodes the regions of all lanes, until those up to the first that stops are right. Returns that
-// lane, or 32.
-static __device__ inline unsigned gzip_decode_regions(const gzip_parser &parser, gzip_lane &own,
-                                                      unsigned head, unsigned limit, unsigned end)
-{
-    const unsigned lane = threadIdx.x % 32;
-    gzip_lane_decode(parser, own, head, limit, end, true);
-    for (;;) {
-        const unsigned before = __shfl_up_sync(all_lanes, own.end, 1);
-        const unsigned stops = __ballot_sync(all_lanes, own.stop != GZIP_LANE_GOES_ON);
-        const bool is_stopped = lane > 0 && stops >> (lane - 1) & 1;
-        const bool is_right = lane == 0 || (!is_stopped && before == own.begin);
-        const unsigned wrong = __ballot_sync(all_lanes, !is_right);
-        const unsigned stopped = stops ? static_cast<unsigned>(__ffs(static_cast<int>(stops))) : 32;
-        if ((wrong & ((stopped < 32 ? 1u << stopped : 0) - 1)) == 0)
-            return stopped;
-        if (!is_right && !is_stopped) {
-            own.begin = before;
-            gzip_lane_decode(parser, own, head, limit, end, false);
-        }
-    }
-}
-
 // The outcome of a window.
 struct gzip_window {
     unsigned lanes; // those whose content is in the unit; 0: one has too much for a unit
@@ -281,7 +258,23 @@ static __device__ inline gzip_window gzip_decode_window(gzip_parser &parser,
             break;
         own.begin += stop == GZIP_LANE_BAD;
     }
-    const unsigned lanes = gzip_decode_regions(parser, own, begin + GZIP_WARM_UP, limit, end);
+    const unsigned head = begin + GZIP_WARM_UP;
+    unsigned lanes; // up to the first one that stops; all of these are right in the end
+    gzip_lane_decode(parser, own, head, limit, end, true);
+    for (;;) {
+        const unsigned before = __shfl_up_sync(all_lanes, own.end, 1);
+        const unsigned stops = __ballot_sync(all_lanes, own.stop != GZIP_LANE_GOES_ON);
+        const bool is_stopped = lane > 0 && stops >> (lane - 1) & 1;
+        const bool is_right = lane == 0 || (!is_stopped && before == own.begin);
+        const unsigned wrong = __ballot_sync(all_lanes, !is_right);
+        lanes = stops ? static_cast<unsigned>(__ffs(static_cast<int>(stops))) : 32;
+        if ((wrong & ((lanes < 32 ? 1u << lanes : 0) - 1)) == 0)
+            break;
+        if (!is_right && !is_stopped) {
+            own.begin = before;
+            gzip_lane_decode(parser, own, head, limit, end, false);
+        }
+    }
     const gzip_count count = own.count();
     const unsigned content = warp_sum(lane < lanes ? count.literals + count.copied : 0);
     const bool fits = lane < lanes && content <= GZIP_UNIT_CONTENT;
@@ -297,37 +290,6 @@ static __device__ inline gzip_window gzip_decode_window(gzip_parser &parser,
     window.sequences = __shfl_sync(all_lanes, warp_sum(lane < max ? count.sequences : 0), last);
     window.literals = __shfl_sync(all_lanes, warp_sum(lane < max ? count.literals : 0), last);
     return window;
-}
-
-// Writes the sequences of a window, and one more that has the literals after them.
-static __device__ inline void gzip_write_window(const gzip_parser &parser,
-                                                const gzip_window &window, const gzip_lane &own,
-                                                decode_sequence *sequences, unsigned char *literals)
-{
-    const unsigned lane = threadIdx.x % 32;
-    const gzip_count count = lane < window.lanes ? own.count() : gzip_count();
-    const unsigned sequence_end = warp_sum(count.sequences);
-    const unsigned literal_end = warp_sum(count.literals);
-    const unsigned content_end = warp_sum(count.literals + count.copied);
-    const bool has_match = count.sequences > 0;
-    // The next sequence begins after the last match of the lanes before, as positions do not go
-    // back.
-    const auto max_before = [=](unsigned value) {
-        value = warp_before(has_match ? value : 0, 1);
-        return warp_max(lane > 0 ? value : 0);
-    };
-    const unsigned literal_begin = literal_end - count.literals;
-    gzip_write write = {
-        sequences + (sequence_end - count.sequences), literals + literal_begin,
-        content_end - count.literals - count.copied,  literal_begin,
-        max_before(content_end - count.after),        max_before(literal_end - count.after)};
-    if (lane < window.lanes) {
-        unsigned bit = own.begin;
-        (void)gzip_decode(parser, bit, own.end, own.end, write);
-    }
-    if (lane + 1 == window.lanes)
-        *write.sequences = write.begin | static_cast<decode_sequence>(write.first)
-                                             << DECODE_LITERALS_SHIFT;
 }
 
 // --- parts ---
@@ -406,8 +368,33 @@ struct gzip_parsing {
         unit.literals_at = gzip_take(&gzip.counters->literals, window.literals, gzip.literals_max);
         if (unit.sequences_at == DECODE_NONE || unit.literals_at == DECODE_NONE)
             return false;
-        gzip_write_window(parser, window, own, batch.sequences + unit.sequences_at,
-                          batch.literals + unit.literals_at);
+        // The sequences are written, and one more that has the literals after them.
+        const unsigned lane = threadIdx.x % 32;
+        const gzip_count count = lane < window.lanes ? own.count() : gzip_count();
+        const unsigned sequence_end = warp_sum(count.sequences);
+        const unsigned literal_end = warp_sum(count.literals);
+        const unsigned content_end = warp_sum(count.literals + count.copied);
+        const bool has_match = count.sequences > 0;
+        // The next sequence begins after the last match of the lanes before, as positions do not go
+        // back.
+        const auto max_before = [=](unsigned value) {
+            value = warp_before(has_match ? value : 0, 1);
+            return warp_max(lane > 0 ? value : 0);
+        };
+        const unsigned literal_begin = literal_end - count.literals;
+        gzip_write write = {batch.sequences + unit.sequences_at + (sequence_end - count.sequences),
+                            batch.literals + unit.literals_at + literal_begin,
+                            content_end - count.literals - count.copied,
+                            literal_begin,
+                            max_before(content_end - count.after),
+                            max_before(literal_end - count.after)};
+        if (lane < window.lanes) {
+            unsigned bit = own.begin;
+            (void)gzip_decode(parser, bit, own.end, own.end, write);
+        }
+        if (lane + 1 == window.lanes)
+            *write.sequences = write.begin | static_cast<decode_sequence>(write.first)
+                                                 << DECODE_LITERALS_SHIFT;
         return add_unit(unit);
     }
 
@@ -508,18 +495,6 @@ struct gzip_parsing {
                                                 : GZIP_STOP_CUT;
     }
 
-    // Takes what a step has cost, in bytes, from the budget. False if that is spent. The smallest
-    // batches, which cannot be decoded again as smaller ones, have as much as they need; so have
-    // parts of the chain, which are few.
-    __device__ bool spend(unsigned bytes)
-    {
-        if (number >= gzip_candidate_count(batch.gzip))
-            return true;
-        const unsigned size = batch.in_size - DECODE_CARRY;
-        const unsigned spent = gzip_count_up(&batch.gzip.counters->work, GZIP_STEP_WORK + bytes);
-        return spent <= GZIP_WORK * size || size <= 2 * GZIP_MARGIN;
-    }
-
     // Parses blocks until something stops that.
     __device__ void parse()
     {
@@ -543,7 +518,14 @@ struct gzip_parsing {
                 stop = take_codes();
                 bits = position.bit - before.bit;
             }
-            if (!spend(bits / 8) && stop == GZIP_STOP_NONE)
+            // The smallest batches, which cannot be decoded again as smaller ones, have as much of
+            // the budget as they need; so have parts of the chain, which are few.
+            if (number >= gzip_candidate_count(batch.gzip))
+                continue;
+            const unsigned size = batch.in_size - DECODE_CARRY;
+            const unsigned spent =
+                gzip_count_up(&batch.gzip.counters->work, GZIP_STEP_WORK + bits / 8);
+            if (spent > GZIP_WORK * size && size > 2 * GZIP_MARGIN && stop == GZIP_STOP_NONE)
                 stop = GZIP_STOP_MANY;
         }
         part.stop = stop;
@@ -554,12 +536,6 @@ struct gzip_parsing {
 // --- the stage ---
 
 constexpr unsigned GZIP_PARSE_THREADS = 32;
-
-// Returns the number of CUDA blocks that stay, no more than there are blocks of a usual size.
-static inline unsigned gzip_parse_grid(const struct decode_batch *batch, unsigned resident)
-{
-    return grid_of_resident((batch->in_size - DECODE_CARRY) / 4096 + 1, resident);
-}
 
 static __global__ void __launch_bounds__(GZIP_PARSE_THREADS) gzip_parse(decode_batch batch)
 {
