@@ -210,49 +210,6 @@ struct repeats_work {
     uint32_t before[ZSTD_TABLES];                        // the last before the tile
 };
 
-// By the CUDA block together: finds the last block before a tile that defines each table, back to
-// the first block of the frame.
-static __device__ void repeats_look_back(const decode_batch &batch, repeats_work *work,
-                                         uint32_t tile, uint32_t first)
-{
-    for (uint32_t end = tile; end > first;) {
-        const uint32_t begin = end - first > repeats_threads ? end - repeats_threads : first;
-        const uint32_t index = begin + threadIdx.x;
-        const uint32_t defines = index < end ? batch.heading[index].defines : 0;
-        bool found = true;
-        __syncthreads();
-        for (uint32_t table = 0; table < ZSTD_TABLES; table++)
-            if (defines >> table & 1)
-                atomicMax(&work->before[table], index + 1);
-        __syncthreads();
-        for (uint32_t table = 0; table < ZSTD_TABLES; table++)
-            found = found && work->before[table] > 0;
-        if (found)
-            return;
-        end = begin;
-    }
-}
-
-// Finds the tables that a block repeats. `last` has the last blocks before it that define them, if
-// there are any; the block is refused if there is none.
-static __device__ void repeats_of_block(const decode_batch &batch, uint32_t index,
-                                        const uint32_t last[ZSTD_TABLES])
-{
-    const decode_frame frame = batch.frame[batch.block[index].frame];
-    for (uint32_t table = 0; table < ZSTD_TABLES; table++) {
-        decode_source source = {ZSTD_ABSENT, 0, 0};
-        if (batch.heading[index].tables[table].mode != ZSTD_REPEATED)
-            continue;
-        if (last[table] > frame.first)
-            source = batch.heading[last[table] - 1].tables[table];
-        else if (!frame.begins)
-            source = decode_carry_of(&batch)->tables[table];
-        batch.heading[index].tables[table] = source;
-        if (source.mode >= ZSTD_REPEATED)
-            batch.outcome[index].refusal = DECODE_BAD;
-    }
-}
-
 static __global__ void __launch_bounds__(repeats_threads) zstd_repeats(decode_batch batch)
 {
     __shared__ repeats_work work;
@@ -269,15 +226,44 @@ static __global__ void __launch_bounds__(repeats_threads) zstd_repeats(decode_ba
         if (threadIdx.x % 32 == 31)
             work.of_warp[table][warp] = scan;
     }
-    repeats_look_back(batch, &work, tile, batch.frame[batch.block[tile].frame].first);
+    // The last block before the tile that defines each table, back to the first one of the frame.
+    const uint32_t first = batch.frame[batch.block[tile].frame].first;
+    for (uint32_t end = tile, begin; end > first; end = begin) {
+        begin = end - first > repeats_threads ? end - repeats_threads : first;
+        const uint32_t before = begin + threadIdx.x;
+        const uint32_t defined = before < end ? batch.heading[before].defines : 0;
+        bool found = true;
+        __syncthreads();
+        for (uint32_t table = 0; table < ZSTD_TABLES; table++)
+            if (defined >> table & 1)
+                atomicMax(&work.before[table], before + 1);
+        __syncthreads();
+        for (uint32_t table = 0; table < ZSTD_TABLES; table++)
+            found = found && work.before[table] > 0;
+        if (found)
+            break;
+    }
     __syncthreads();
     for (uint32_t table = 0; table < ZSTD_TABLES; table++) {
         last[table] = max(last[table], work.before[table]);
         for (unsigned i = 0; i < warp; i++)
             last[table] = max(last[table], work.of_warp[table][i]);
     }
-    if (index < batch.blocks && batch.outcome[index].refusal == DECODE_TAKEN)
-        repeats_of_block(batch, index, last);
+    if (index >= batch.blocks || batch.outcome[index].refusal != DECODE_TAKEN)
+        return;
+    const decode_frame frame = batch.frame[batch.block[index].frame];
+    for (uint32_t table = 0; table < ZSTD_TABLES; table++) {
+        decode_source source = {ZSTD_ABSENT, 0, 0};
+        if (batch.heading[index].tables[table].mode != ZSTD_REPEATED)
+            continue;
+        if (last[table] > frame.first)
+            source = batch.heading[last[table] - 1].tables[table];
+        else if (!frame.begins)
+            source = decode_carry_of(&batch)->tables[table];
+        batch.heading[index].tables[table] = source;
+        if (source.mode >= ZSTD_REPEATED) // none that it could take
+            batch.outcome[index].refusal = DECODE_BAD;
+    }
 }
 
 // --- tables ---

@@ -258,23 +258,19 @@ static __device__ __forceinline__ uint32_t literals_four(literals_hold &hold, co
     return __byte_perm(cell[0], cell[1], 0x2251) | __byte_perm(cell[2], cell[3], 0x5122);
 }
 
-// Decodes one literal.
-static __device__ __forceinline__ unsigned char literals_one(backward &stream,
-                                                             const uint16_t *cells, uint32_t shift)
-{
-    const uint32_t cell = cells[stream.peek() >> shift];
-    stream.skip(cell & 0xff);
-    return static_cast<unsigned char>(cell >> 8);
-}
-
 // Decodes a stream of `count` literals, with codes of up to 32 - shift bits: one by one up to a
 // multiple of 8, then eight at a time, then the rest. False if these are not all that it holds.
 static __device__ bool literals_decode(backward &stream, const uint16_t *cells, uint32_t shift,
                                        unsigned char *out, uint32_t count)
 {
+    const auto decode_one = [&] {
+        const uint32_t cell = cells[stream.peek() >> shift];
+        stream.skip(cell & 0xff);
+        return static_cast<unsigned char>(cell >> 8);
+    };
     const uint32_t head = min(count, static_cast<uint32_t>(-reinterpret_cast<uintptr_t>(out) & 7));
     for (uint32_t i = 0; i < head; i++)
-        *out++ = literals_one(stream, cells, shift);
+        *out++ = decode_one();
     literals_hold hold(stream);
     uint32_t done = 0;
     count -= head;
@@ -287,7 +283,7 @@ static __device__ bool literals_decode(backward &stream, const uint16_t *cells, 
     if (count - done >= 8)
         return false;
     for (uint32_t i = done; i < count; i++)
-        out[i] = literals_one(stream, cells, shift);
+        out[i] = decode_one();
     return stream.left() == 0;
 }
 
