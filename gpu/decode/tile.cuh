@@ -91,19 +91,6 @@ static __device__ inline unsigned sequence_literals(decode_sequence sequence)
            ((1u << (DECODE_OFFSET_SHIFT - DECODE_LITERALS_SHIFT)) - 1);
 }
 
-// Returns the offset of a sequence, 0 if it would be less than 1.
-static __device__ inline unsigned tile_offset(const decode_tile &tile, decode_sequence sequence)
-{
-    const unsigned code = static_cast<unsigned>(sequence >> DECODE_OFFSET_SHIFT);
-    if (!(code & ZSTD_REPEAT_OFFSETS))
-        return code;
-    const unsigned which = code >> ZSTD_REPEAT_OFFSETS_WHICH & 3;
-    const unsigned offset = which == 0   ? tile.repeat_offsets[0]
-                            : which == 1 ? tile.repeat_offsets[1]
-                                         : tile.repeat_offsets[2];
-    return offset - min(offset, code & ZSTD_REPEAT_OFFSETS_LESS);
-}
-
 // Makes the pieces of the tile, and marks where they begin, the first excepted. Says whether an
 // offset is refused.
 static __device__ inline bool tile_cut(const decode_tile &tile)
@@ -124,28 +111,20 @@ static __device__ inline bool tile_cut(const decode_tile &tile)
         }
         const decode_sequence next = tile.sequences[i + 1];
         const unsigned match = begin + sequence_literals(next) - literals;
-        const unsigned offset = tile_offset(tile, sequence);
+        unsigned offset = static_cast<unsigned>(sequence >> DECODE_OFFSET_SHIFT);
+        if (offset & ZSTD_REPEAT_OFFSETS) { // 0 if it would be less than 1
+            const unsigned which = offset >> ZSTD_REPEAT_OFFSETS_WHICH & 3;
+            const unsigned repeated = which == 0   ? tile.repeat_offsets[0]
+                                      : which == 1 ? tile.repeat_offsets[1]
+                                                   : tile.repeat_offsets[2];
+            offset = repeated - min(repeated, offset & ZSTD_REPEAT_OFFSETS_LESS);
+        }
         bad |= offset - 1 >= min(tile.window, tile.reach + match);
         tile.pieces[i - tile.first] = match | distance | static_cast<decode_piece>(offset) << 36;
         if (sequence_begin(next) >= tile.end)
             *tile.next = sequence_begin(next) == tile.end ? i + 1 : i;
     }
     return bad;
-}
-
-// Counts the marks before each word, by the lanes of a warp.
-static __device__ inline void tile_rank(const decode_tile &tile)
-{
-    constexpr unsigned each = DECODE_TILE / 32 / 32; // words of a lane, in a row
-    const unsigned lane = threadIdx.x % 32;
-    unsigned before[each], own = 0;
-    UNROLL for (unsigned i = 0; i < each; i++)
-    {
-        before[i] = own;
-        own += static_cast<unsigned>(__popc(tile.marks[lane * each + i]));
-    }
-    const unsigned first = warp_sum(own) - own;
-    UNROLL for (unsigned i = 0; i < each; i++) tile.ranks[lane * each + i] = first + before[i];
 }
 
 // Makes the tile's pieces, and the bitmap that says where they are. If an offset is bad, it refuses
@@ -163,8 +142,18 @@ static __device__ inline bool tile_prepare(const decode_batch &batch, unsigned i
         }
         return true;
     }
-    if (threadIdx.x < 32)
-        tile_rank(tile);
+    if (threadIdx.x < 32) {                              // the marks before each word
+        constexpr unsigned each = DECODE_TILE / 32 / 32; // words of a lane, in a row
+        unsigned before[each], own = 0;
+        UNROLL for (unsigned i = 0; i < each; i++)
+        {
+            before[i] = own;
+            own += static_cast<unsigned>(__popc(tile.marks[threadIdx.x * each + i]));
+        }
+        const unsigned first = warp_sum(own) - own;
+        UNROLL for (unsigned i = 0; i < each; i++) tile.ranks[threadIdx.x * each + i] =
+            first + before[i];
+    }
     __syncthreads();
     return false;
 }
