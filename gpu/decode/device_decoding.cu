@@ -31,32 +31,9 @@ static struct decode_batch *batch_of(struct device *device, unsigned slot)
 
 // --- memory ---
 
-// Makes batches fewer and smaller until they take no more than most of the memory that is free;
-// none, if that is less than it is worth.
-static bool fit_capacity(struct device *device, struct device_decoding *decoding)
-{
-    size_t free_bytes, all;
-    if (!device_ok(device, cudaMemGetInfo(&free_bytes, &all), "asking for its memory"))
-        return false;
-    decoding->memory = decode_fit_memory(&decoding->capacity, &decoding->batches,
-                                         decoding->keep_min, free_bytes / 4 * 3);
-    if (decoding->memory == 0)
-        decoding->batches = 0;
-    return true;
-}
-
 static bool zero(struct device *device, void *memory, size_t size, cudaStream_t stream)
 {
     return device_ok(device, cudaMemsetAsync(memory, 0, size, stream), "zeroing a batch");
-}
-
-// What is read before anything is written to it: the first carry, and what is copied out even if a
-// batch is refused. All that a batch does comes after its copies.
-static bool zero_batch(struct device *device, const struct decode_batch *batch, unsigned frames)
-{
-    return zero(device, batch->in, DECODE_CARRY, device->copies) &&
-           zero(device, batch->verdict, sizeof *batch->verdict, device->copies) &&
-           zero(device, batch->frame_ends, frames * sizeof *batch->frame_ends, device->copies);
 }
 
 static bool allocate(struct device *device, unsigned char **memory, size_t size)
@@ -84,7 +61,12 @@ static bool open_memory(struct device *device, struct decoding *decoding)
         decode_own_memory(batch, capacity, decoding->own[i]);
         decode_stage_memory(batch, capacity, decoding->stages);
         batch->keep_min = decoding->plan.keep_min;
-        if (!zero_batch(device, batch, capacity->frames))
+        // What is read before anything is written to it: the first carry, and what is copied out
+        // even if a batch is refused. All that a batch does comes after its copies.
+        if (!zero(device, batch->in, DECODE_CARRY, device->copies) ||
+            !zero(device, batch->verdict, sizeof *batch->verdict, device->copies) ||
+            !zero(device, batch->frame_ends, capacity->frames * sizeof *batch->frame_ends,
+                  device->copies))
             return false;
     }
     for (unsigned i = 0; i < count; i++) {
@@ -92,13 +74,6 @@ static bool open_memory(struct device *device, struct decoding *decoding)
         decoding->batch[i].next_out = decoding->batch[(i + 1) % count].out;
     }
     return true;
-}
-
-static bool prepare_stages(struct device *device, struct decoding *decoding)
-{
-    return device_ok(
-        device, decode_prepare_stages(&decoding->residents, device->properties.multiProcessorCount),
-        "asking how many blocks fit");
 }
 
 static bool open_slots(struct device *device, struct decoding *decoding)
@@ -124,16 +99,6 @@ static bool open_copies(struct device *device, struct decoding *decoding)
         done = device_create_event(device, &decoding->copied[i]) &&
                (!device->timing || device_create_event(device, &decoding->copying[i]));
     return done;
-}
-
-// True if the device gives a block as much shared memory as each stage needs.
-static bool stages_fit(const struct device *device)
-{
-    for (const struct decode_stage_list &list : decode_stages)
-        for (unsigned i = 0; i < list.count; i++)
-            if (list.stage[i].shared > device->properties.sharedMemPerBlockOptin)
-                return false;
-    return true;
 }
 
 static void destroy_events(const cudaEvent_t *events, unsigned count)
@@ -184,28 +149,6 @@ static bool copy_blocks(struct device *device, const struct device_work *work)
            device_record(device, decoding->copied[work->copy], device->copies);
 }
 
-// What the stages count begins with zero.
-static bool zero_counters(struct device *device, const struct decode_batch *batch,
-                          cudaStream_t stream)
-{
-    return !batch->counts ||
-           zero(device, batch->gzip.counters, sizeof *batch->gzip.counters, stream);
-}
-
-// What the host has built, and the padding after the compressed bytes, on the stream of the copies:
-// after those bytes.
-static bool copy_plan(struct device *device, struct slot *slot, const struct decode_batch *batch,
-                      const struct decode_plan *plan)
-{
-    return (!device->timing || device_record(device, slot->copying, device->copies)) &&
-           zero(device, batch->in + DECODE_CARRY + plan->in_size, DECODE_PADDING, device->copies) &&
-           copy_in(device, const_cast<struct decode_block *>(batch->block), plan->block,
-                   plan->blocks * sizeof *plan->block) &&
-           copy_in(device, const_cast<struct decode_frame *>(batch->frame), plan->frame,
-                   plan->frames * sizeof *plan->frame) &&
-           device_record(device, slot->copied, device->copies);
-}
-
 static bool launch_tail(struct device *device, struct decode_batch batch)
 {
     const struct device_decoding *plan = &device->decoding->plan;
@@ -236,12 +179,22 @@ static bool decode(struct device *device, unsigned index, const struct device_ba
     const struct decode_lane *lane = &decoding->lane[turn];
     const decode_pipeline pipeline = {&decoding->residents, decoding->lane, decoding->plan.batches,
                                       decoding->matches};
-    decode_batch_set_plan(&batch, &work->plan);
-    return copy_plan(device, slot, &batch, &work->plan) &&
+    const struct decode_plan *plan = &work->plan;
+    decode_batch_set_plan(&batch, plan);
+    // What the host has built, and the padding after the compressed bytes, go on the stream of the
+    // copies: after those bytes.
+    return (!device->timing || device_record(device, slot->copying, device->copies)) &&
+           zero(device, batch.in + DECODE_CARRY + plan->in_size, DECODE_PADDING, device->copies) &&
+           copy_in(device, const_cast<struct decode_block *>(batch.block), plan->block,
+                   plan->blocks * sizeof *plan->block) &&
+           copy_in(device, const_cast<struct decode_frame *>(batch.frame), plan->frame,
+                   plan->frames * sizeof *plan->frame) &&
+           device_record(device, slot->copied, device->copies) &&
            device_ok(device, cudaStreamWaitEvent(lane->stream, slot->copied, 0),
                      "waiting for a batch") &&
            (!work->begins || zero(device, batch.in, DECODE_CARRY, lane->stream)) &&
-           zero_counters(device, &batch, lane->stream) &&
+           (!batch.counts || // which the stages count from zero on
+            zero(device, batch.gzip.counters, sizeof *batch.gzip.counters, lane->stream)) &&
            device_ok(device, decode_launch(pipeline, batch, turn), "launching a stage") &&
            launch_tail(device, batch) &&
            copy_out(device, work->verdict, batch.verdict, sizeof *batch.verdict) &&
@@ -252,32 +205,25 @@ static bool decode(struct device *device, unsigned index, const struct device_ba
 
 // --- content ---
 
-// Samples must lie at a multiple of their size. Where they do not, they are counted in a copy: the
-// batch's sequences have served, and take more than twice as much memory as its content.
-static bool align(struct device *device, const struct decode_batch *batch,
-                  const unsigned char **content, size_t len)
-{
-    const size_t sample = device->how.sample ? device->how.sample : 1;
-    if (reinterpret_cast<uintptr_t>(*content) % sample == 0)
-        return true;
-    const unsigned char *from = *content;
-    *content = reinterpret_cast<const unsigned char *>(batch->sequences);
-    return device_ok(device,
-                     cudaMemcpyAsync(batch->sequences, from, len, cudaMemcpyDeviceToDevice,
-                                     device->counts_stream),
-                     "copying content");
-}
-
 static bool count_content(struct device *device, unsigned index,
                           const struct device_content *counted)
 {
     struct slot *slot = &device->slots[index];
     const struct decode_batch *batch = batch_of(device, index);
     const unsigned char *content = batch->out + counted->begin;
-    const size_t len = counted->len;
+    const size_t len = counted->len, sample = device->how.sample ? device->how.sample : 1;
     cudaStream_t stream = device->counts_stream;
-    return align(device, batch, &content, len) &&
-           (!device->timing || device_record(device, slot->counting, stream)) &&
+    // Samples must lie at a multiple of their size. Where they do not, they are counted in a copy:
+    // the batch's sequences have served, and take more than twice as much memory as its content.
+    if (reinterpret_cast<uintptr_t>(content) % sample != 0) {
+        if (!device_ok(
+                device,
+                cudaMemcpyAsync(batch->sequences, content, len, cudaMemcpyDeviceToDevice, stream),
+                "copying content"))
+            return false;
+        content = reinterpret_cast<const unsigned char *>(batch->sequences);
+    }
+    return (!device->timing || device_record(device, slot->counting, stream)) &&
            device_launch(device, content, len) &&
            (!device->timing || device_record(device, slot->counted, stream));
 }
@@ -332,17 +278,26 @@ static const struct device_extension extension = {enqueue, arrival, times_of_cop
 int device_open_decoding(struct device *device, void *arg)
 {
     struct device_decoding *const wanted = static_cast<struct device_decoding *>(arg);
-    if (!stages_fit(device)) {
-        wanted->batches = 0;
-        return 0;
-    }
+    for (const struct decode_stage_list &list : decode_stages)
+        for (unsigned i = 0; i < list.count; i++)
+            if (list.stage[i].shared > device->properties.sharedMemPerBlockOptin) {
+                wanted->batches = 0;
+                return 0;
+            }
     if (wanted->batches > DEVICE_BATCHES_MAX)
         wanted->batches = DEVICE_BATCHES_MAX;
     if (!device_enter(device, "preparing to decompress"))
         return -1;
     close_decoding(device);
-    if (!fit_capacity(device, wanted))
+    // Batches are made fewer and smaller until they take no more than most of the memory that is
+    // free; none, if that is less than it is worth.
+    size_t free_bytes, all;
+    if (!device_ok(device, cudaMemGetInfo(&free_bytes, &all), "asking for its memory"))
         return -1;
+    wanted->memory = decode_fit_memory(&wanted->capacity, &wanted->batches, wanted->keep_min,
+                                       free_bytes / 4 * 3);
+    if (wanted->memory == 0)
+        wanted->batches = 0;
     if (wanted->batches == 0)
         return 0;
     device->decoding = static_cast<struct decoding *>(std::calloc(1, sizeof(struct decoding)));
@@ -353,7 +308,11 @@ int device_open_decoding(struct device *device, void *arg)
     device->extension = &extension;
     device->decoding->plan = *wanted;
     device->is_short = false;
-    if (open_memory(device, device->decoding) && prepare_stages(device, device->decoding) &&
+    if (open_memory(device, device->decoding) &&
+        device_ok(device,
+                  decode_prepare_stages(&device->decoding->residents,
+                                        device->properties.multiProcessorCount),
+                  "asking how many blocks fit") &&
         open_slots(device, device->decoding) && open_copies(device, device->decoding))
         return 0;
     if (!device->is_short)
