@@ -14,17 +14,15 @@ gpu_engine_sources = \
 	gpu/engine/group.c \
 	gpu/engine/snapshot.c
 
-# The decoder: what the host plans, its batches, and the device that is extended by it.
-decoder_sources = gpu/decode/content_check.c gpu/decode/decoder.c gpu/decode/queue.c
+# The decoder: what the host plans, its batches, the device that is extended by it, and who gives it files.
+decoder_sources = gpu/decode/content_check.c gpu/decode/decoder.c gpu/decode/queue.c src/schedule/gpu.c
 decoder_headers = gpu/decode/batch.h gpu/decode/decoder_internal.h gpu/decode/plan.h
 if HAVE_GPU_DECODING
 gpu_decode_sources = gpu/decode/plan.c $(decoder_headers)
 gpu_engine_sources += $(decoder_sources)
 decode_objects = gpu/decode/device_decoding.o gpu/decode/stage_table.o
-else
-gpu_engine_sources += gpu/decode/no_decoder.c
 endif
-EXTRA_DIST += gpu/decode/plan.c $(decoder_sources) $(decoder_headers) gpu/decode/no_decoder.c
+EXTRA_DIST += gpu/decode/plan.c $(decoder_sources) $(decoder_headers)
 
 cuda_sources = gpu/engine/device.cu gpu/decode/device_decoding.cu gpu/count/kernel_table.cu gpu/decode/stage_table.cu
 kernel_headers = \

@@ -90,7 +90,7 @@ gpuhisto_sources = \
 	src/input/csv_pieces.c src/input/bytes.c src/input/bytes.h src/input/engine.h src/input/error_locator.c \
 	src/input/header.c src/input/input.c src/input/input.h src/input/open.c \
 	src/input/records.c src/input/records.h \
-	src/schedule/engines.c src/schedule/gpu.c \
+	src/schedule/engines.c \
 	src/schedule/pieces.c src/schedule/pieces.h src/schedule/pieces_zstd.c \
 	src/schedule/policy.c src/schedule/pool.c src/schedule/pool_state.h \
 	src/schedule/run.c src/schedule/schedule.h src/schedule/segment.c src/schedule/serial.c \

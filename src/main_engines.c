@@ -12,7 +12,7 @@
 #define GPU_NAME 16
 
 /* Writes "gpu", or with several GPUs "gpu:1". */
-static void name_gpu(const struct pool_outcome *outcome, const struct pool_gpu *gpu,
+static void name_gpu(const struct pool_outcome *outcome, const struct gpu_report *gpu,
                      char name[GPU_NAME])
 {
     if (outcome->gpu_count == 1)
@@ -21,7 +21,7 @@ static void name_gpu(const struct pool_outcome *outcome, const struct pool_gpu *
         snprintf(name, GPU_NAME, "gpu:%d", gpu->number);
 }
 
-static void print_gpu_timing(const struct pool_outcome *outcome, const struct pool_gpu *gpu)
+static void print_gpu_timing(const struct pool_outcome *outcome, const struct gpu_report *gpu)
 {
     const struct gpu_times *times = &gpu->times;
     const struct gpu_feeding *feeding = &times->feeding;
@@ -60,7 +60,7 @@ void main_print_timing(const struct pool_outcome *outcome)
 static void warn_of_losses(const struct pool_outcome *outcome)
 {
     for (unsigned i = 0; i < outcome->gpu_count; i++) {
-        const struct pool_gpu *gpu = &outcome->gpus[i];
+        const struct gpu_report *gpu = &outcome->gpus[i];
         if (!gpu->lost.text[0])
             continue;
         if (outcome->gpu_count == 1)

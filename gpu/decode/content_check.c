@@ -193,7 +193,7 @@ static bool start_thread(struct gpu_decoder *decoder)
         return false;
     }
     check->count++;
-    decoder->memory.host_bytes += size;
+    decoder->gpu->times.decoding.host += size;
     return true;
 }
 

@@ -218,8 +218,7 @@ static struct gpu_decoder *attach(struct gpu_engine *gpu, enum decoder_size size
         gpu->decoder = decoder;
         gpu->extension = &extension;
     }
-    decoder_memory_open(gpu->decoder, size);
-    return gpu->decoder->memory.decoding.batches > 0 ? gpu->decoder : NULL;
+    return decoder_memory_open(gpu->decoder, size) ? gpu->decoder : NULL;
 }
 
 void gpu_decoder_prepare(struct engine *engine)
@@ -289,7 +288,7 @@ struct gpu_decoder *gpu_decoder_begin(struct engine *gpu, const struct compresse
     struct engine *engines[GPUS_MAX];
     struct gpu_decoder *decoder = NULL;
     const unsigned count = gpu_group_engines(gpu, true, engines);
-    for (unsigned i = 0; i < count && !decoder && !gpu_group_failed(gpu); i++)
+    for (unsigned i = 0; i < count && !decoder && !gpu_group_state(gpu).has_failed; i++)
         decoder = begin_on(gpu_of(engines[i]), start);
     return decoder;
 }
@@ -371,24 +370,15 @@ void gpu_decoder_submit(struct gpu_decoder *decoder, struct chunk *chunk, uint64
     pthread_mutex_unlock(&gpu->lock);
 }
 
-bool gpu_decoder_goes_back(struct gpu_decoder *decoder)
-{
-    struct gpu_engine *gpu = decoder->gpu;
-    pthread_mutex_lock(&gpu->lock);
-    const bool goes_back = decoder->file.goes_back;
-    pthread_mutex_unlock(&gpu->lock);
-    return goes_back;
-}
-
-bool gpu_decoder_poll(struct gpu_decoder *decoder)
+int gpu_decoder_poll(struct gpu_decoder *decoder)
 {
     struct gpu_engine *gpu = decoder->gpu;
     pthread_mutex_lock(&gpu->lock);
     poll_all(gpu);
     gpu_request_snapshot(gpu); /* for the next time */
-    bool busy = !gpu_recount(gpu) && is_busy(decoder);
+    const int rc = gpu_recount(gpu) || decoder->file.goes_back ? -1 : is_busy(decoder);
     pthread_mutex_unlock(&gpu->lock);
-    return busy;
+    return rc;
 }
 
 /* --- the end --- */
@@ -427,68 +417,9 @@ int gpu_decoder_finish(struct gpu_decoder *decoder, struct compressed_rest *rest
         free(file->tail.bytes);
     file->tail.bytes = NULL;
     atomic_store(&gpu->loan, gpu_recount(gpu) ? GPU_NOT_LENT : GPU_IDLE);
-    decoder->bytes += rest->bytes;
+    gpu->times.decompressed += rest->bytes;
+    rest->loss = engine_loss(&gpu->engine);
     int rc = gpu->has_failed ? -1 : 0;
     pthread_mutex_unlock(&gpu->lock);
     return rc;
-}
-
-/* --- what is known of it, without a file --- */
-
-/* True if the loan of one of the GPUs is one of these. Answers without waiting for a lock, as this
- * is asked often. */
-static bool any_loan(struct engine *gpu, enum gpu_loan a, enum gpu_loan b)
-{
-    struct engine *engines[GPUS_MAX];
-    const unsigned count = gpu_group_engines(gpu, false, engines);
-    bool is_any = false;
-    for (unsigned i = 0; i < count; i++) {
-        const enum gpu_loan loan = atomic_load(&gpu_of(engines[i])->loan);
-        is_any |= loan == a || loan == b;
-    }
-    return is_any;
-}
-
-bool gpu_decoder_is_idle(struct engine *gpu)
-{
-    return any_loan(gpu, GPU_IDLE, GPU_IDLE);
-}
-
-bool gpu_decoder_is_usable(struct engine *gpu)
-{
-    return any_loan(gpu, GPU_IDLE, GPU_LENT);
-}
-
-const char *gpu_decoder_loss(struct gpu_decoder *decoder)
-{
-    return gpu_loss(&decoder->gpu->engine);
-}
-
-uint64_t gpu_decoder_bytes(struct engine *gpu)
-{
-    struct engine *engines[GPUS_MAX];
-    const unsigned count = gpu_group_engines(gpu, false, engines);
-    uint64_t bytes = 0;
-    for (unsigned i = 0; i < count; i++) {
-        struct gpu_engine *one = gpu_of(engines[i]);
-        pthread_mutex_lock(&one->lock);
-        bytes += one->decoder ? one->decoder->bytes : 0;
-        pthread_mutex_unlock(&one->lock);
-    }
-    return bytes;
-}
-
-void gpu_decoder_add_times(struct engine *engine, struct gpu_times *times)
-{
-    struct gpu_engine *gpu = gpu_of(engine);
-    pthread_mutex_lock(&gpu->lock);
-    const struct decoder_memory *memory = gpu->decoder ? &gpu->decoder->memory : NULL;
-    if (memory && memory->decoding.batches > 0)
-        times->decoding = (struct gpu_memory){
-            .device = memory->decoding.memory,
-            .host = memory->host_bytes,
-            .batch = memory->decoding.capacity.room,
-        };
-    times->copy_seconds += device_thread_copy_seconds(gpu->thread);
-    pthread_mutex_unlock(&gpu->lock);
 }

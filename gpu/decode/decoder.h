@@ -7,8 +7,8 @@
  * A GPU takes one file at a time, and counts nothing else meanwhile. If it cannot decompress the
  * file to its end, its counts go back to what they were at the file's beginning.
  *
- * This header is all that src/ sees of gpu/decode. In builds without it (no_decoder.c) no GPU is
- * ever usable. */
+ * This header is all that src/ sees of gpu/decode, and src/schedule/gpu.c alone calls it, which
+ * builds without it leave out. */
 #ifndef GPUHISTO_GPU_DECODE_DECODER_H
 #define GPUHISTO_GPU_DECODE_DECODER_H
 
@@ -20,7 +20,6 @@
 #include <stdint.h>
 
 struct gpu_decoder;
-struct gpu_times;
 
 /* A compressed file, of which nothing was counted. */
 struct compressed_start {
@@ -48,18 +47,14 @@ struct compressed_rest {
     unsigned char *tail; /* the last content, not counted, the beginning of a record that may go on;
                           * the caller frees it */
     size_t tail_len;
+    const char *loss; /* why the GPU was lost, as long as its engine lives; or NULL */
 };
-
-/* True if a GPU could begin a file now, or later, as far as that is known without waiting. Any
- * thread. `gpu` is the engine of one GPU or of several (gpu_engine.h), here and below. */
-bool gpu_decoder_is_idle(struct engine *gpu);
-bool gpu_decoder_is_usable(struct engine *gpu);
 
 /* Takes memory for decompressing now, not with the first file: an engine's `prepare`. */
 void gpu_decoder_prepare(struct engine *gpu);
 
-/* Begins a file on an idle GPU, once all that it was given before is counted. NULL if none can take
- * it now. Any thread that has no chunk of the GPU. */
+/* Begins a file on an idle GPU, once all that it was given before is counted. `gpu` is the engine
+ * of one or of several. NULL if none can take it now. Any thread that has no chunk of theirs. */
 struct gpu_decoder *gpu_decoder_begin(struct engine *gpu, const struct compressed_start *start);
 
 /* Returns memory for the next bytes, or waits for it. NULL if the GPU takes no more of the file:
@@ -72,27 +67,14 @@ struct chunk *gpu_decoder_acquire(struct gpu_decoder *decoder);
 void gpu_decoder_submit(struct gpu_decoder *decoder, struct chunk *chunk, uint64_t offset,
                         struct compressed_next *next);
 
-/* True if the GPU wants other bytes of the file than it asked for last. Submit the chunk as it is,
- * for nothing, to know which. */
-bool gpu_decoder_goes_back(struct gpu_decoder *decoder);
-
-/* True while any of the file is being decompressed or counted. Call it now and then while there is
- * nothing to submit, as it makes the GPU go on. */
-bool gpu_decoder_poll(struct gpu_decoder *decoder);
+/* Makes the GPU go on while there is nothing to submit: call it now and then. Returns 1 while any
+ * of the file is being decompressed or counted; 0 once it needs more bytes for that; -1 if it wants
+ * other bytes than it asked for last, or none: submit the chunk as it is, to know which. */
+int gpu_decoder_poll(struct gpu_decoder *decoder);
 
 /* Waits until all that was submitted is counted, and sets *rest; or takes back what was counted of
  * the file. The GPU may then take another file, from any thread. 0, or -1 as submit of an
  * engine. */
 int gpu_decoder_finish(struct gpu_decoder *decoder, struct compressed_rest *rest);
-
-/* Returns why the GPU was lost, or NULL while it is not. The text lives as long as its engine. */
-const char *gpu_decoder_loss(struct gpu_decoder *decoder);
-
-/* Returns the bytes of content that were decompressed and counted by GPUs, of all files that were
- * finished. Any thread. */
-uint64_t gpu_decoder_bytes(struct engine *gpu);
-
-/* Adds the measurements of one GPU's engine. Call it after finish. */
-void gpu_decoder_add_times(struct engine *engine, struct gpu_times *times);
 
 #endif

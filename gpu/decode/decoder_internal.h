@@ -121,7 +121,6 @@ struct decoder_memory {
     size_t input_size;      /* bytes of each */
     unsigned char *fetched; /* fetch_size bytes: content that comes back */
     size_t fetch_size;
-    uint64_t host_bytes; /* taken */
 };
 
 /* --- file: what was planned, and what was counted ---
@@ -164,7 +163,6 @@ struct decoder_fetch {
 
 struct gpu_decoder {
     struct gpu_engine *gpu; /* whose it is */
-    uint64_t bytes;         /* of content that was decompressed and counted */
     struct decoder_memory memory;
     struct content_check check;
     struct decoder_file file;
@@ -177,9 +175,9 @@ struct gpu_decoder {
 
 /* --- queue.c: memory --- */
 
-/* Takes memory of that size, unless there is, and gives back the memory before. If memory is short,
- * there are no batches. */
-void decoder_memory_open(struct gpu_decoder *decoder, enum decoder_size size);
+/* Takes memory of that size, unless there is, and gives back the memory before. False: it is short,
+ * and there are no batches. */
+bool decoder_memory_open(struct gpu_decoder *decoder, enum decoder_size size);
 
 /* Takes memory for one more input. NULL: there are as many as there may be. */
 struct decoder_input *decoder_memory_add_input(struct gpu_decoder *decoder);

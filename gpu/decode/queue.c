@@ -104,7 +104,7 @@ struct decoder_input *decoder_memory_add_input(struct gpu_decoder *decoder)
     if (pinned_open(&input->pinned, memory->input_size, decoder->gpu->thread) != 0)
         return NULL;
     memory->inputs++;
-    memory->host_bytes += memory->input_size;
+    decoder->gpu->times.decoding.host += memory->input_size;
     return input;
 }
 
@@ -123,7 +123,7 @@ static bool open_on_host(struct gpu_decoder *decoder)
     if (memory->input_size == 0 || pinned_open(&memory->pinned, size, gpu->thread) != 0)
         return false;
     lay_out(memory, gpu, memory->pinned.memory);
-    memory->host_bytes = size;
+    gpu->times.decoding.host = size;
     while (!decoder_memory_add_input(decoder)) /* there is little address space */
         if ((memory->input_size /= 2) < INPUT_MIN)
             return false;
@@ -140,18 +140,18 @@ static void close_on_host(struct gpu_decoder *decoder)
         pinned_close(&memory->input[i].pinned);
     pinned_close(&memory->pinned);
     memory->inputs = 0;
-    memory->host_bytes = 0;
+    decoder->gpu->times.decoding = (struct gpu_memory){0};
 }
 
 _Static_assert(sizeof(struct device_decoding) <= DEVICE_CALL_MAX, "it is the argument of a call");
 
-void decoder_memory_open(struct gpu_decoder *decoder, enum decoder_size size)
+bool decoder_memory_open(struct gpu_decoder *decoder, enum decoder_size size)
 {
     struct decoder_memory *memory = &decoder->memory;
     struct device_decoding *decoding = &memory->decoding;
     const struct record_kind kind = record_kind_of_all(decoder->gpu->spec);
     if (memory->size >= size)
-        return;
+        return decoding->batches > 0;
     if (memory->size != DECODER_CLOSED) {
         memory->earlier = memory->pinned;
         memory->pinned = (struct pinned){.mapping = NULL};
@@ -168,10 +168,14 @@ void decoder_memory_open(struct gpu_decoder *decoder, enum decoder_size size)
                                             sizeof *decoding) != 0;
     if (is_lost)
         gpu_lose_by_call(decoder->gpu);
-    if (is_lost || (decoding->batches > 0 && !open_on_host(decoder))) {
+    if (is_lost || decoding->batches == 0 || !open_on_host(decoder)) {
         close_on_host(decoder);
         decoding->batches = 0;
+        return false;
     }
+    decoder->gpu->times.decoding.device = decoding->memory;
+    decoder->gpu->times.decoding.batch = decoding->capacity.room;
+    return true;
 }
 
 void decoder_memory_close(struct gpu_decoder *decoder)

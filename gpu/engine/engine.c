@@ -339,7 +339,7 @@ void gpu_lose_by_call(struct gpu_engine *gpu)
     gpu_lose(gpu, device_thread_error(gpu->thread));
 }
 
-const char *gpu_loss(struct engine *engine)
+static const char *gpu_loss(struct engine *engine)
 {
     const struct gpu_engine *gpu = gpu_of(engine);
     if (gpu->has_failed && gpu->why_not_all.text[0])
@@ -401,6 +401,12 @@ bool gpu_recount(struct gpu_engine *gpu)
 
 /* --- chunks --- */
 
+/* True while the device is lent, and not lost. Without the lock. */
+static bool gpu_is_lent(const struct gpu_engine *gpu)
+{
+    return atomic_load(&gpu->loan) == GPU_LENT && !atomic_load(&gpu->is_lost);
+}
+
 /* Frees all slots that can be. */
 static void gpu_retire_ready(struct gpu_engine *gpu)
 {
@@ -413,7 +419,7 @@ static struct chunk *gpu_acquire(struct engine *engine, bool wait)
     struct gpu_engine *gpu = gpu_of(engine);
     struct slot *slot = NULL;
     pthread_mutex_lock(&gpu->lock);
-    while (!gpu->is_lost && (wait || !gpu_is_lent(engine))) {
+    while (!gpu->is_lost && (wait || !gpu_is_lent(gpu))) {
         gpu_retire_ready(gpu);
         slot = gpu->is_lost ? NULL : gpu->slots.free;
         if (slot)
@@ -467,7 +473,7 @@ static int gpu_submit(struct engine *engine, struct chunk *chunk)
     struct gpu_engine *gpu = gpu_of(engine);
     struct slot *slot = (struct slot *)chunk;
     pthread_mutex_lock(&gpu->lock);
-    while (gpu_is_lent(engine))
+    while (gpu_is_lent(gpu))
         gpu_pause_unlocked(gpu);
     if (chunk->len == samples_begin(gpu->spec, chunk)) {
         snapshots_add_empty(&gpu->snapshots, chunk, gpu->engine.locator);
@@ -630,34 +636,4 @@ struct engine *gpu_engine_open(const struct histogram_spec *spec, const struct g
     if (options->prepare)
         options->prepare(&gpu->engine);
     return &gpu->engine;
-}
-
-const char *gpu_engine_device(struct engine *engine)
-{
-    return device_thread_name(gpu_of(engine)->thread);
-}
-
-const char *gpu_engine_strategy(struct engine *engine)
-{
-    return gpu_of(engine)->options.strategy->name;
-}
-
-bool gpu_engine_failed(struct engine *engine)
-{
-    return atomic_load(&gpu_of(engine)->has_failed);
-}
-
-struct gpu_times gpu_engine_times(struct engine *engine)
-{
-    struct gpu_engine *gpu = gpu_of(engine);
-    pthread_mutex_lock(&gpu->lock);
-    struct gpu_times times = gpu->times;
-    pthread_mutex_unlock(&gpu->lock);
-    return times;
-}
-
-bool gpu_is_lent(struct engine *engine)
-{
-    struct gpu_engine *gpu = gpu_of(engine);
-    return atomic_load(&gpu->loan) == GPU_LENT && !atomic_load(&gpu->is_lost);
 }

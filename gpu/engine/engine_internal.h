@@ -315,10 +315,6 @@ static inline bool gpu_is_batch(const struct gpu_engine *gpu, const struct slot 
 void gpu_lose(struct gpu_engine *gpu, const char *why);
 void gpu_lose_by_call(struct gpu_engine *gpu);
 
-/* Returns why it was lost; or why counts are missing, if that is another reason. NULL: it is not
- * lost. The text lives as long as the engine. Any thread, without the lock. */
-const char *gpu_loss(struct engine *gpu);
-
 /* Lets the fallback count what is in flight and has bytes on the host, if the device is lost. If
  * nothing can replace the device, it has failed. Call this after whatever may have lost the device,
  * and after each chunk that is submitted even so. Returns whether it is lost. */
@@ -361,7 +357,11 @@ void gpu_drain(struct gpu_engine *gpu);
  * would become free unless further chunks came. */
 void gpu_request_snapshot(struct gpu_engine *gpu);
 
-/* True while the device is lent, and not lost. Any thread, without the lock. */
-bool gpu_is_lent(struct engine *engine);
+/* --- group.c --- */
+
+/* Sets `engines` to those of a group's GPUs that are open, or to that of the one GPU that is given.
+ * With `in_turn` another one is the first each time. Returns how many there are. Any thread. */
+unsigned gpu_group_engines(const struct engine *gpu, bool in_turn,
+                           struct engine *engines[GPUS_MAX]);
 
 #endif

@@ -62,14 +62,6 @@ struct gpu_options {
 struct engine *gpu_engine_open(const struct histogram_spec *spec, const struct gpu_options *options,
                                struct error *error);
 
-/* Return the names of the device and of its strategy. Both live as long as the engine. */
-const char *gpu_engine_device(struct engine *engine);
-const char *gpu_engine_strategy(struct engine *engine);
-
-/* True if the device was lost, and counts with it, so that finish will return -1. Any thread, and
- * no lock is waited for. */
-bool gpu_engine_failed(struct engine *engine);
-
 /* The memory that decompressing takes, bytes; all 0 if nothing was decompressed. */
 struct gpu_memory {
     uint64_t device, host;
@@ -86,15 +78,13 @@ struct gpu_feeding {
 };
 
 struct gpu_times {
-    uint64_t chunks, bytes;              /* whose counts came from the device */
+    uint64_t chunks, bytes;              /* whose counts came from the device, */
+    uint64_t decompressed;               /* of these bytes, content of files that were finished */
     double copy_seconds, kernel_seconds; /* the device's two streams were at work */
     double overlap_seconds;              /* of kernel_seconds, while another chunk's copy ran */
     struct gpu_memory decoding;
     struct gpu_feeding feeding;
 };
-
-/* Returns the measurements, if options->timing. Call it after finish. */
-struct gpu_times gpu_engine_times(struct engine *engine);
 
 /* --- several GPUs: chunks go to whichever has a free slot ---
  *
@@ -126,24 +116,27 @@ struct engine *gpu_group_open(const struct histogram_spec *spec, const struct gp
 /* True if a GPU could not be opened. Sets the error to that of the first one, which it names. */
 bool gpu_group_refused(const struct engine *engine, struct error *error);
 
-/* Return how many GPUs the list has; how many are open, perhaps more the next time; and the engine
- * of one in the order of the list, or NULL if it is not open. Engines live as long as the group. */
-unsigned gpu_group_count(const struct engine *engine);
-unsigned gpu_group_ready(const struct engine *engine);
-struct engine *gpu_group_member(const struct engine *engine, unsigned i);
+/* The state of GPUs, which may be another one the next time. */
+struct gpu_state {
+    unsigned ready;   /* how many are open; */
+    unsigned idle;    /* of these, how many can begin a compressed file now, */
+    unsigned feeding; /* and how many have one */
+    bool has_failed;  /* one was lost, and counts with it, so that finish will return -1 */
+};
 
-/* Returns the number by which the user knows a GPU of the group. */
-int gpu_group_number(const struct engine *engine, unsigned i);
+/* Returns that of the engine of one GPU or of several. Any thread, and no lock is waited for. */
+struct gpu_state gpu_group_state(const struct engine *gpu);
 
-/* Sets `engines` to those of a group's GPUs that are open, or to that of the one GPU that is given.
- * With `in_turn` another one is the first each time. Returns how many there are. */
-unsigned gpu_group_engines(const struct engine *gpu, bool in_turn,
-                           struct engine *engines[GPUS_MAX]);
+/* The work of one GPU. */
+struct gpu_report {
+    int number;        /* from 0, as the user counts them */
+    char name[128];    /* the device and its strategy */
+    struct error lost; /* why others had to do its work; or empty */
+    struct gpu_times times;
+};
 
-/* Returns how many GPUs of the group are lent to a decoder now. No lock is waited for. */
-unsigned gpu_group_feeding(const struct engine *engine);
-
-/* True if a GPU was lost, and counts with it, so that finish will return -1. */
-bool gpu_group_failed(const struct engine *engine);
+/* Sets reports[0] and so on to those of the GPUs that are open, in the order of the list. Returns
+ * how many these are. Call it after finish. */
+unsigned gpu_group_report(const struct engine *gpu, struct gpu_report *reports);
 
 #endif

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Several GPUs behind one engine. */
 #include "engine_internal.h"
+#include "gpu/count/strategy.h"
 #include "src/base/system_limits.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 /* One GPU of the group. */
@@ -76,7 +78,7 @@ static struct chunk *group_acquire(struct engine *engine, bool wait)
     struct gpu_group *group = group_of(engine);
     if (group->gpus.count == 1)
         return engine_acquire(atomic_load(&group->members[0].engine), wait);
-    while (!gpu_group_failed(engine)) { /* then nothing more need be read */
+    while (!gpu_group_state(engine).has_failed) { /* then nothing more need be read */
         unsigned alive;
         struct chunk *chunk = try_acquire(group, &alive);
         if (chunk || !wait || alive == 0)
@@ -123,7 +125,7 @@ static const char *group_loss(struct engine *engine)
     const unsigned count = gpu_group_engines(engine, false, engines);
     const char *loss = NULL;
     for (unsigned i = 0; i < count; i++)
-        if (!loss || gpu_engine_failed(engines[i]))
+        if (!loss || atomic_load(&gpu_of(engines[i])->has_failed))
             loss = engine_loss(engines[i]);
     return loss;
 }
@@ -228,7 +230,7 @@ static bool await_members(struct gpu_group *group, bool for_all)
     struct error unused;
     pthread_mutex_lock(&group->lock);
     while (group->starting > 0) {
-        const bool is_open = gpu_group_ready(&group->engine) > 0;
+        const bool is_open = gpu_group_state(&group->engine).ready > 0;
         if (is_open && !for_all && existing < 0) {
             pthread_mutex_unlock(&group->lock);
             existing = device_count_all(&unused);
@@ -240,7 +242,7 @@ static bool await_members(struct gpu_group *group, bool for_all)
             pthread_cond_wait(&group->changed, &group->lock);
     }
     pthread_mutex_unlock(&group->lock);
-    return gpu_group_ready(&group->engine) > 0;
+    return gpu_group_state(&group->engine).ready > 0;
 }
 
 struct engine *gpu_group_open(const struct histogram_spec *spec, const struct gpu_options *options,
@@ -280,43 +282,39 @@ bool gpu_group_refused(const struct engine *engine, struct error *error)
     return is_refused;
 }
 
-unsigned gpu_group_count(const struct engine *engine)
-{
-    return group_of(engine)->gpus.count;
-}
-
-unsigned gpu_group_ready(const struct engine *engine)
+struct gpu_state gpu_group_state(const struct engine *engine)
 {
     struct engine *engines[GPUS_MAX];
-    return gpu_group_engines(engine, false, engines);
+    struct gpu_state state = {.ready = gpu_group_engines(engine, false, engines)};
+    for (unsigned i = 0; i < state.ready; i++) {
+        const struct gpu_engine *gpu = gpu_of(engines[i]);
+        const enum gpu_loan loan = atomic_load(&gpu->loan);
+        state.idle += loan == GPU_IDLE;
+        state.feeding += loan == GPU_LENT && !atomic_load(&gpu->is_lost);
+        state.has_failed |= atomic_load(&gpu->has_failed);
+    }
+    return state;
 }
 
-struct engine *gpu_group_member(const struct engine *engine, unsigned i)
-{
-    return atomic_load(&group_of(engine)->members[i].engine);
-}
-
-int gpu_group_number(const struct engine *engine, unsigned i)
-{
-    return group_of(engine)->gpus.gpu[i].asked;
-}
-
-unsigned gpu_group_feeding(const struct engine *engine)
+unsigned gpu_group_report(const struct engine *engine, struct gpu_report *reports)
 {
     struct engine *engines[GPUS_MAX];
     const unsigned count = gpu_group_engines(engine, false, engines);
-    unsigned feeding = 0;
-    for (unsigned i = 0; i < count; i++)
-        feeding += gpu_is_lent(engines[i]);
-    return feeding;
-}
-
-bool gpu_group_failed(const struct engine *engine)
-{
-    struct engine *engines[GPUS_MAX];
-    const unsigned count = gpu_group_engines(engine, false, engines);
-    bool has_failed = false;
-    for (unsigned i = 0; i < count; i++)
-        has_failed |= gpu_engine_failed(engines[i]);
-    return has_failed;
+    for (unsigned i = 0; i < count; i++) {
+        struct gpu_engine *gpu = gpu_of(engines[i]);
+        const struct gpu_options *options = &gpu->options;
+        struct gpu_report *report = &reports[i];
+        const char *loss = engine_loss(engines[i]);
+        *report = (struct gpu_report){.number = options->cuda_device ? options->cuda_device->asked
+                                                                     : options->ordinal};
+        snprintf(report->name, sizeof report->name, "%s, %s", device_thread_name(gpu->thread),
+                 options->strategy->name);
+        if (loss)
+            error_set(&report->lost, "%s", loss);
+        pthread_mutex_lock(&gpu->lock);
+        report->times = gpu->times;
+        report->times.copy_seconds += device_thread_copy_seconds(gpu->thread);
+        pthread_mutex_unlock(&gpu->lock);
+    }
+    return count;
 }

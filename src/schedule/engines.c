@@ -108,7 +108,9 @@ static void *open_gpus(void *arg)
             .locator = pool->locator,
             .files = options->files,
             .no_check = options->no_check,
+#ifdef HAVE_GPU_DECODING
             .prepare = startup->decodes ? gpu_decoder_prepare : NULL,
+#endif
             .memory_left = memory_left,
             .fallback = cpu_replaces(pool) ? pool->cpu : NULL,
         };
@@ -169,6 +171,7 @@ struct policy_input engines_policy_input(const struct pool *pool, enum flow flow
     const struct measured_costs *costs = &pool->costs;
     const struct gpu_startup *startup = &pool->startup;
     struct engine *gpu = pool_gpu(pool);
+    const struct gpu_state state = gpu ? gpu_group_state(gpu) : (struct gpu_state){0};
     const unsigned max = atomic_load(&pool->workers.max);
     const double reading = (double)atomic_load(&costs->reading_ns);
     const double counting = (double)atomic_load(&costs->counting_ns);
@@ -189,12 +192,12 @@ struct policy_input engines_policy_input(const struct pool *pool, enum flow flow
         .worker_rate = atomic_load(&pool->rate.each),
         .plain_remaining = (double)source_remaining(pool->source),
         .gpu_ready = gpu_ready,
-        .gpus = gpu                       ? gpu_group_ready(gpu)
+        .gpus = gpu                       ? state.ready
                 : startup->gpus.count > 0 ? startup->gpus.count
                                           : 1,
         .gpu_decodes = gpu && startup->decodes,
         .begins_on_gpu = pool->options.begins_on_gpu,
-        .gpu_files = gpu ? gpu_group_feeding(gpu) : 0,
+        .gpu_files = state.feeding,
         .gpu_feeders = atomic_load(&pool->feeders),
         .chunk_size = pool->options.chunk_size};
 }
@@ -274,7 +277,7 @@ struct chunk *engines_choose(struct pool *pool, enum flow flow)
         chunk = engine_acquire(gpu, only_gpu || flow != FLOW_FILE);
     if (chunk && flow == FLOW_FILE)
         atomic_fetch_add(&pool->feeders, 1);
-    if (chunk || (gpu && gpu_group_failed(gpu)) || !cpu_replaces(pool))
+    if (chunk || (gpu && gpu_group_state(gpu).has_failed) || !cpu_replaces(pool))
         return chunk;
     chunk = engine_acquire(pool->cpu, true);
     chunk->give = flow == FLOW_DECODED && policy_hands_off(&now, &pool->options.tuning);
@@ -305,9 +308,10 @@ struct engine *engines_offload(struct pool *pool, const struct offload_offer *of
     if (pool->options.device != DEVICE_GPU && !is_for_gpu(pool, offer))
         return NULL;
     struct engine *gpu = pool_gpu(pool);
-    if (gpu && (gpu_group_failed(gpu) || !gpu_decoder_is_usable(gpu)))
+    const struct gpu_state state = gpu ? gpu_group_state(gpu) : (struct gpu_state){0};
+    if (gpu && (state.has_failed || state.idle + state.feeding == 0))
         return NULL;
-    *waits = !gpu || !gpu_decoder_is_idle(gpu);
+    *waits = state.idle == 0;
     return *waits ? NULL : gpu;
 }
 

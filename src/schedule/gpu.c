@@ -211,10 +211,11 @@ static int fill_from_file(struct extent *extent, struct chunk *chunk, uint64_t a
 static bool is_read_on(const struct extent *extent, bool is_enough)
 {
     const struct bytes *bytes = &extent->file->input.bytes;
-    for (int wait_ms = 0; !bytes_ready(bytes, wait_ms); wait_ms = POLL_MS)
-        if (!gpu_decoder_poll(extent->gpu))
-            return !is_enough && !gpu_decoder_loss(extent->gpu) &&
-                   !gpu_decoder_goes_back(extent->gpu);
+    for (int wait_ms = 0; !bytes_ready(bytes, wait_ms); wait_ms = POLL_MS) {
+        const int busy = gpu_decoder_poll(extent->gpu);
+        if (busy <= 0)
+            return busy == 0 && !is_enough;
+    }
     return true;
 }
 
@@ -311,8 +312,9 @@ static int feed_all(struct extent *extent, struct compressed_rest *rest)
 
 /* --- what comes after it --- */
 
-/* Leaves the file to the workers, as if it had not been begun. 0 or -1. */
-static int begin_anew(struct extent *extent)
+/* Leaves the file to the workers, as if it had not been begun; `loss`: why the GPU was lost, or
+ * NULL. 0 or -1. */
+static int begin_anew(struct extent *extent, const char *loss)
 {
     struct source *source = extent->worker->source;
     struct file *file = extent->file;
@@ -321,7 +323,6 @@ static int begin_anew(struct extent *extent)
     if (input->bytes.regular) {
         frames_seek(&input->frames, begin);
     } else if (bytes_rewind(&input->bytes, begin) != 0) {
-        const char *loss = gpu_decoder_loss(extent->gpu);
         return source_fail_of(
             extent->worker, file,
             "the GPU cannot decompress it (%s), and more than %.0f MiB came through the pipe, "
@@ -375,7 +376,7 @@ static int gpu_run(struct extent *extent)
         file->input.frames.pending.len = 0;
         rc = feed_all(extent, &rest);
         if (rc == 0)
-            rc = rest.is_refused ? begin_anew(extent) : leave_rest(extent, &rest);
+            rc = rest.is_refused ? begin_anew(extent, rest.loss) : leave_rest(extent, &rest);
         free(rest.tail);
     } else if (rc == 0) {
         bytes_keep_no_more(&file->input.bytes);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A run: opens the CPU's engine, starts workers, waits for them, and adds up what was counted. */
 #include "pool_state.h"
-#include "gpu/decode/decoder.h"
 #include "gpu/engine/gpu_engine.h"
 #include "src/base/system_limits.h"
 #include "src/tally/file_tallies.h"
@@ -461,13 +460,18 @@ static int gather(struct pool *pool, struct engine *gpu, struct tally *tally,
 {
     const struct pool_options *options = &pool->options;
     const uint64_t before = tally->bytes;
-    if (gpu && engine_finish(gpu, tally) != 0)
+    const int rc = gpu ? engine_finish(gpu, tally) : 0;
+    if (gpu)
+        outcome->gpu_count = gpu_group_report(gpu, outcome->gpus);
+    if (rc != 0)
         return error_set(error, "GPU lost: %s", engine_loss(gpu));
     outcome->gpu_bytes = tally->bytes - before;
     engine_finish(pool->cpu, tally);
     const uint64_t bytes = tally->bytes - before;
-    const uint64_t decompressed = gpu ? gpu_decoder_bytes(gpu) : 0;
-    if (bytes != pool->workers.bytes + decompressed)
+    uint64_t read = pool->workers.bytes;
+    for (unsigned i = 0; i < outcome->gpu_count; i++)
+        read += outcome->gpus[i].times.decompressed;
+    if (bytes != read)
         return error_set(error, "internal error: the counts do not add up to what was read");
     outcome->cpu_bytes = bytes - outcome->gpu_bytes;
     if (options->files)
@@ -502,21 +506,6 @@ static int count(struct pool *pool, struct tally *tally, struct pool_outcome *ou
     if (rc == 0 && is_refused(pool, error))
         return -1;
     (void)gpu_group_refused(gpus, &outcome->gpu_refused);
-    for (unsigned i = 0; i < gpu_group_count(gpus); i++) {
-        struct engine *engine = gpu_group_member(gpus, i);
-        struct pool_gpu *gpu = &outcome->gpus[outcome->gpu_count];
-        if (!engine)
-            continue;
-        outcome->gpu_count++;
-        const char *loss = engine_loss(engine);
-        *gpu = (struct pool_gpu){.number = gpu_group_number(gpus, i),
-                                 .times = gpu_engine_times(engine)};
-        gpu_decoder_add_times(engine, &gpu->times);
-        snprintf(gpu->name, sizeof gpu->name, "%s, %s", gpu_engine_device(engine),
-                 gpu_engine_strategy(engine));
-        if (loss)
-            error_set(&gpu->lost, "%s", loss);
-    }
     return rc;
 }
 

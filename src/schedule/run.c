@@ -172,9 +172,11 @@ static int acquire_of_file(struct extent *extent)
         extent->changes = source->changes;
         return 1;
     }
-    int taken = gpu_acquire(extent);
+#ifdef HAVE_GPU_DECODING
+    const int taken = gpu_acquire(extent);
     if (taken != 0)
         return taken;
+#endif
     if (sink->is_surplus && sink->is_surplus(sink->arg))
         return 1; /* without a runner */
     return serial_acquire(extent);

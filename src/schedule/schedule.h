@@ -335,14 +335,6 @@ struct pool_task {
     struct tally *tally; /* what is counted is added to it */
 };
 
-/* The work of one GPU. */
-struct pool_gpu {
-    int number;        /* from 0, as the user counts them */
-    char name[128];    /* the device and its strategy */
-    struct error lost; /* why others had to do its work; or empty */
-    struct gpu_times times;
-};
-
 /* The course of a run, for --timing and messages. Times are in seconds since pool_run began. */
 struct pool_outcome {
     double seconds;
@@ -354,7 +346,7 @@ struct pool_outcome {
     struct error gpu_refused; /* why no GPU could be used, or one of several; or empty */
     struct error invalid;     /* the first token that is not a number, and its line; or empty */
     unsigned gpu_count;       /* that were ready */
-    struct pool_gpu gpus[GPUS_MAX];
+    struct gpu_report gpus[GPUS_MAX];
 };
 
 /* Chooses the GPUs that a run of the source may use, and hides the others from CUDA. Before other

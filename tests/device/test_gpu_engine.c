@@ -404,6 +404,7 @@ static void leave_alone_part(const void *arg)
                                         .buffers = schedule.buffers,
                                         .deadline_ms = STOPPED_DEADLINE_MS};
     struct tally tally = tally_in(counts, spec);
+    struct gpu_report report;
     struct error error;
     totals->schedules++;
     emulated_device_plan((struct fault_plan){.fault = FAULT_NONE, .seed = 1});
@@ -429,7 +430,8 @@ static void leave_alone_part(const void *arg)
     tally = tally_in(counts, spec);
     if (engine_finish(gpu, &tally) != 0 || engine_loss(gpu))
         complain(&schedule, "lost, because it was left alone");
-    else if (tally.samples != (200 + gpu_decoder_bytes(gpu)) / TOKEN)
+    else if (gpu_group_report(gpu, &report) != 1 ||
+             tally.samples != (200 + report.times.decompressed) / TOKEN)
         complain(&schedule, "wrong counts after it was left alone");
     engine_close(gpu);
 }
@@ -480,9 +482,10 @@ static void make_do_part(const void *arg)
     totals->schedules++;
     emulated_device_plan((struct fault_plan){.fault = FAULT_ERROR, .at = 1});
     struct engine *gpu = gpu_engine_open(&schedule.spec, &options, &error);
+    struct gpu_report report;
     if (!gpu)
         complain(&schedule, error.text);
-    else if (strcmp(gpu_engine_strategy(gpu), "matched") != 0)
+    else if (gpu_group_report(gpu, &report) != 1 || !strstr(report.name, ", matched"))
         complain(&schedule, "the device could not be opened, and then could");
     if (gpu)
         engine_close(gpu);
@@ -548,10 +551,10 @@ static void little_memory_part(const void *arg)
         struct chunk *chunk = decoder ? gpu_decoder_acquire(decoder) : NULL;
         if (chunk)
             count_frame(decoder, chunk, data, DATA_SIZE);
-        struct gpu_times times = {.chunks = 0};
+        struct gpu_report report = {.number = 0};
         if (gpu)
-            gpu_decoder_add_times(gpu, &times);
-        const uint64_t host = times.decoding.host;
+            gpu_group_report(gpu, &report);
+        const uint64_t host = report.times.decoding.host;
         if (!gpu || (decoder == NULL) != (i >= 2) || host > memory_left / 2 ||
             (host > 0) != (i < 2) || (i == 1 && host >= before))
             complain(schedule, "memory that is not there was taken, or none");
