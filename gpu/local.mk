@@ -4,7 +4,7 @@
 # What the device needs to know of a histogram, and of the GPU that was asked for.
 gpu_plan_sources = \
 	gpu/count/sample_map.c gpu/count/sample_map.h gpu/count/strategy.c gpu/count/strategy.h \
-	gpu/engine/cuda_devices.c gpu/engine/cuda_devices.h
+	gpu/engine/cuda_devices.c
 
 gpu_engine_sources = \
 	gpu/decode/decoder.h \

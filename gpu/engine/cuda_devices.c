@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cuda_devices.h"
+#include "gpu_engine.h"
 #include "src/base/show.h"
 
 #include <limits.h>

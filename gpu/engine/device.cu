@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The seam to CUDA. This file and what extends it are the only ones that call its runtime.
 #include "device_internal.cuh"
-#include "cuda_devices.h"
 
 extern "C" {
+#include "gpu_engine.h"
 #include "src/text/number.h"
 }
 
@@ -323,19 +323,17 @@ const char *device_name(const struct device *device)
     return device->properties.name;
 }
 
-int device_pin(struct device *device, void *memory, size_t size)
+int device_pin(struct device *device, void *arg)
 {
+    const struct device_pinning *pinning = static_cast<struct device_pinning *>(arg);
     return device_enter(device, "pinning") &&
-                   device_ok(device, cudaHostRegister(memory, size, cudaHostRegisterDefault),
+                   device_ok(device,
+                             pinning->size > 0 ? cudaHostRegister(pinning->memory, pinning->size,
+                                                                  cudaHostRegisterDefault)
+                                               : cudaHostUnregister(pinning->memory),
                              "pinning")
                ? 0
                : -1;
-}
-
-void device_unpin(struct device *device, void *memory)
-{
-    if (device_enter(device, "unpinning"))
-        device_ok(device, cudaHostUnregister(memory), "unpinning");
 }
 
 bool device_record(struct device *device, cudaEvent_t event, cudaStream_t stream)

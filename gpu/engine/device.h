@@ -23,11 +23,11 @@
 extern "C" {
 #endif
 
-#include "cuda_devices.h"
 #include "gpu/count/strategy.h"
 #include "src/tally/histogram_spec.h"
 #include "src/base/error.h"
 
+struct cuda_device; /* gpu_engine.h */
 struct device;
 
 /* --- snapshots ---
@@ -100,12 +100,15 @@ struct device *device_open(const struct device_plan *plan, struct error *error);
 /* Returns the device's name, which lives as long as the device. Any thread. */
 const char *device_name(const struct device *device);
 
+/* Host memory: an argument of device_pin. */
+struct device_pinning {
+    void *memory;
+    size_t size; /* 0: it is pinned no longer, before it is freed */
+};
+
 /* Pins host memory, so that copies from and to it run at full speed and alongside other work. 0, or
  * -1 if that is not possible, which does not lose the device: copies still work. */
-int device_pin(struct device *device, void *memory, size_t size);
-
-/* Undoes device_pin, before the memory is freed. */
-void device_unpin(struct device *device, void *memory);
+int device_pin(struct device *device, void *pinning);
 
 /* --- work --- */
 

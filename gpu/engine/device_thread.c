@@ -30,19 +30,18 @@ struct work_list {
 
 /* Work of one kind and number. */
 struct ticket {
-    unsigned posted;         /* how often; the caller's */
-    unsigned made;           /* of these; the thread's */
-    unsigned done;           /* of these; under the lock */
-    bool is_counted;         /* there are times of the slot; the thread's */
-    struct slot_times times; /* under the lock */
+    atomic_uint pending; /* how often it was posted and has not arrived */
+    /* The thread's: */
+    unsigned made;           /* of these, how many were sent to the device, */
+    struct ticket *next;     /* and what of the kind was sent after the first of them */
+    bool is_counted;         /* there are times of the slot, */
+    struct slot_times times; /* the caller's while nothing is pending */
 };
 
-/* Work of one kind, which arrives in the order in which it was posted. */
+/* Work of one kind, which arrives in the order in which it was sent. */
 struct track {
-    struct ticket *ticket;
-    unsigned count;
-    unsigned *waiting; /* numbers whose work is not done, a ring of `count`; the thread's */
-    unsigned first, length;
+    struct ticket *ticket;          /* of each number */
+    struct ticket *oldest, *newest; /* of those that wait; the thread's */
 };
 
 /* A call that is to be made, and what came of it. */
@@ -63,15 +62,14 @@ struct device_thread {
     struct device *device; /* the thread's */
     struct track track[WORK_ARRIVES];
     struct work_list making; /* the thread's */
-    atomic_bool is_left;     /* it is lost or closed: no other call is to be made */
+    _Atomic double copy_seconds;
+    atomic_bool is_left; /* it is lost or closed: no other call is to be made */
 
     pthread_mutex_t lock; /* guards the rest */
-    pthread_cond_t posted, answered;
+    pthread_cond_t changed;
     struct work_list list;    /* posted, and not taken yet */
     struct question question; /* once it has a call, the thread's until it has answered */
-    bool sleeps;              /* the thread waits for either */
-    double copy_seconds;
-    bool is_stuck; /* left, because there was no answer */
+    bool is_stuck;            /* left, because there was no answer */
     struct error error;
     unsigned owners; /* the caller and the thread: the last one frees it */
 };
@@ -86,14 +84,10 @@ static void disown(struct device_thread *thread)
     pthread_mutex_unlock(&thread->lock);
     if (!is_last)
         return;
-    for (unsigned i = 0; i < WORK_ARRIVES; i++) {
-        free(thread->track[i].ticket);
-        free(thread->track[i].waiting);
-    }
+    free(thread->track[0].ticket);
     free(thread->making.work);
     free(thread->list.work);
-    pthread_cond_destroy(&thread->posted);
-    pthread_cond_destroy(&thread->answered);
+    pthread_cond_destroy(&thread->changed);
     pthread_mutex_destroy(&thread->lock);
     free(thread);
 }
@@ -115,8 +109,19 @@ static int close_device(struct device *device, void *unused)
     return 0;
 }
 
-/* Makes the call that was asked for, and answers. 0, or -1: the device is lost, which is answer
- * enough. */
+/* Answers what was asked; or loses the device, if there is a reason. Wakes whoever waits. */
+static void settle(struct device_thread *thread, int rc, const char *loss)
+{
+    pthread_mutex_lock(&thread->lock);
+    if (loss)
+        lose(thread, loss);
+    thread->question.rc = rc;
+    thread->question.call = NULL;
+    pthread_cond_broadcast(&thread->changed);
+    pthread_mutex_unlock(&thread->lock);
+}
+
+/* Makes the call that was asked for, and answers. 0, or -1: the device is lost. */
 static int answer(struct device_thread *thread)
 {
     struct question *question = &thread->question;
@@ -125,24 +130,23 @@ static int answer(struct device_thread *thread)
         atomic_store(&thread->is_left, true);
     if (rc != 0 && !question->may_fail)
         return -1;
-    pthread_mutex_lock(&thread->lock);
-    question->rc = rc;
-    question->call = NULL;
-    pthread_cond_signal(&thread->answered);
-    pthread_mutex_unlock(&thread->lock);
+    settle(thread, rc, NULL);
     return 0;
 }
 
 /* Work that will arrive was sent to the device. */
 static void expect(struct device_thread *thread, const struct device_work *work)
 {
-    const unsigned number = device_work_number(work);
     struct track *track = &thread->track[work->kind];
-    struct ticket *ticket = &track->ticket[number];
-    const bool waits = ticket->made != ticket->done; /* which only this thread changes */
-    ticket->made++;
-    if (!waits)
-        track->waiting[(track->first + track->length++) % track->count] = number;
+    struct ticket *ticket = &track->ticket[device_work_number(work)];
+    if (ticket->made++ > 0)
+        return; /* it waits already */
+    ticket->next = NULL;
+    if (track->oldest)
+        track->newest->next = ticket;
+    else
+        track->oldest = ticket;
+    track->newest = ticket;
 }
 
 /* Has work enqueued. 0 or -1. */
@@ -172,23 +176,21 @@ static int make_all(struct device_thread *thread, bool is_asked)
 static int poll(struct device_thread *thread, enum device_work_kind kind)
 {
     struct track *track = &thread->track[kind];
-    if (track->length == 0)
+    struct ticket *ticket = track->oldest;
+    if (!ticket)
         return 0;
-    const unsigned number = track->waiting[track->first];
-    struct ticket *ticket = &track->ticket[number];
-    struct slot_times times = {0};
     const bool is_timed = thread->plan.timing && (kind == WORK_COPY_BLOCKS || ticket->is_counted);
-    const int arrived = device_arrived(thread->device, kind, number, is_timed ? &times : NULL);
+    struct slot_times *times = &ticket->times;
+    const int arrived = device_arrived(thread->device, kind, (unsigned)(ticket - track->ticket),
+                                       is_timed ? times : NULL);
     if (arrived != 1)
         return arrived;
-    track->first = (track->first + 1) % track->count;
-    track->length--;
-    pthread_mutex_lock(&thread->lock);
-    ticket->times = times;
     if (kind == WORK_COPY_BLOCKS)
-        thread->copy_seconds += times.copy_end - times.copy_begin;
-    ticket->done = ticket->made;
-    pthread_mutex_unlock(&thread->lock);
+        thread->copy_seconds = thread->copy_seconds + times->copy_end - times->copy_begin;
+    track->oldest = ticket->next;
+    const unsigned made = ticket->made;
+    ticket->made = 0;
+    atomic_fetch_sub(&ticket->pending, made);
     return 1;
 }
 
@@ -209,7 +211,7 @@ static bool is_waiting(const struct device_thread *thread)
 {
     bool waits = false;
     for (unsigned kind = 0; kind < WORK_ARRIVES; kind++)
-        waits |= thread->track[kind].length > 0;
+        waits |= thread->track[kind].oldest != NULL;
     return waits;
 }
 
@@ -221,11 +223,8 @@ static bool take(struct device_thread *thread)
 {
     pthread_mutex_lock(&thread->lock);
     while (thread->list.count == 0 && !thread->question.call && !is_waiting(thread) &&
-           !atomic_load(&thread->is_left)) {
-        thread->sleeps = true;
-        pthread_cond_wait(&thread->posted, &thread->lock);
-    }
-    thread->sleeps = false;
+           !atomic_load(&thread->is_left))
+        pthread_cond_wait(&thread->changed, &thread->lock);
     const struct work_list empty = {.work = thread->making.work,
                                     .capacity = thread->making.capacity};
     thread->making = thread->list;
@@ -235,46 +234,22 @@ static bool take(struct device_thread *thread)
     return is_asked;
 }
 
-/* A call has failed: loses the device, unless it was left, and wakes whoever waits. */
-static void fail(struct device_thread *thread)
+/* Opens the device, and makes calls and looks until it is closed, lost or left. */
+static void *run(void *arg)
 {
-    if (atomic_load(&thread->is_left))
-        return;
-    pthread_mutex_lock(&thread->lock);
-    lose(thread, device_error(thread->device));
-    pthread_cond_signal(&thread->answered);
-    pthread_mutex_unlock(&thread->lock);
-}
-
-/* Makes calls and looks until the device is closed, lost or left. */
-static void serve(struct device_thread *thread)
-{
+    struct device_thread *thread = arg;
+    struct error error;
     int arrived = 0;
+    thread->device = device_open(&thread->plan, &error);
+    settle(thread, 0, thread->device ? NULL : error.text);
     while (arrived >= 0 && !atomic_load(&thread->is_left)) {
         const bool is_asked = take(thread);
         arrived = make_all(thread, is_asked) == 0 ? poll_all(thread) : -1;
         if (arrived == 0 && thread->making.count == 0 && is_waiting(thread))
             nanosleep(&(struct timespec){.tv_nsec = POLL_NS}, NULL);
     }
-    if (arrived < 0)
-        fail(thread);
-}
-
-/* Opens the device, and makes calls until it is closed, lost or left. */
-static void *run(void *arg)
-{
-    struct device_thread *thread = arg;
-    struct error error;
-    thread->device = device_open(&thread->plan, &error);
-    pthread_mutex_lock(&thread->lock);
-    if (thread->device)
-        thread->question.call = NULL;
-    else
-        lose(thread, error.text);
-    pthread_cond_signal(&thread->answered);
-    pthread_mutex_unlock(&thread->lock);
-    if (thread->device)
-        serve(thread);
+    if (arrived < 0 && !atomic_load(&thread->is_left))
+        settle(thread, -1, device_error(thread->device));
     disown(thread);
     return NULL;
 }
@@ -296,7 +271,7 @@ static int wait_for_answer(struct device_thread *thread, uint64_t ms)
         end.tv_sec += end.tv_nsec / 1000000000L;
         end.tv_nsec %= 1000000000L;
         while (is_unanswered(thread) && rc == 0)
-            rc = pthread_cond_timedwait(&thread->answered, &thread->lock, &end);
+            rc = pthread_cond_timedwait(&thread->changed, &thread->lock, &end);
         if (!is_unanswered(thread))
             break;
     }
@@ -307,14 +282,6 @@ static int wait_for_answer(struct device_thread *thread, uint64_t ms)
     return atomic_load(&thread->is_left) ? -1 : thread->question.rc;
 }
 
-/* Wakes the thread, which has something to do. Under the lock. */
-static void wake(struct device_thread *thread)
-{
-    if (thread->sleeps)
-        pthread_cond_signal(&thread->posted);
-    thread->sleeps = false;
-}
-
 /* Has the thread make a call, and waits for its answer, up to `deadlines` deadlines. */
 static int ask(struct device_thread *thread, const struct question *question, uint64_t deadlines)
 {
@@ -322,7 +289,7 @@ static int ask(struct device_thread *thread, const struct question *question, ui
     pthread_mutex_lock(&thread->lock);
     if (!atomic_load(&thread->is_left)) {
         thread->question = *question;
-        wake(thread);
+        pthread_cond_broadcast(&thread->changed);
         rc = wait_for_answer(thread, deadlines * thread->deadline_ms);
     }
     pthread_mutex_unlock(&thread->lock);
@@ -347,24 +314,6 @@ const char *device_thread_error(const struct device_thread *thread)
 /* --- the owner: pinned memory --- */
 
 #define HUGE_PAGE ((size_t)2 << 20)
-
-struct pinning {
-    void *memory;
-    size_t size;
-};
-
-static int pin(struct device *device, void *arg)
-{
-    const struct pinning *pinning = arg;
-    return device_pin(device, pinning->memory, pinning->size);
-}
-
-static int unpin(struct device *device, void *arg)
-{
-    const struct pinning *pinning = arg;
-    device_unpin(device, pinning->memory);
-    return 0;
-}
 
 size_t pinned_round(size_t size, size_t to)
 {
@@ -391,8 +340,9 @@ int pinned_open(struct pinned *pinned, size_t size, struct device_thread *thread
     for (size_t at = 0; !is_populated && at < size; at += PINNED_PAGE)
         *(volatile unsigned char *)(pinned->memory + at) = 0;
     pinned->thread = thread;
-    struct question question = {.call = pin, .may_fail = true};
-    memcpy(&question.arg, &(struct pinning){pinned->memory, size}, sizeof(struct pinning));
+    struct question question = {.call = device_pin, .may_fail = true};
+    memcpy(&question.arg, &(struct device_pinning){pinned->memory, size},
+           sizeof(struct device_pinning));
     pinned->is_pinned = ask(thread, &question, 1 + size / PINNED_A_DEADLINE) == 0;
     return 0;
 }
@@ -401,8 +351,9 @@ void pinned_close(struct pinned *pinned)
 {
     if (!pinned->mapping)
         return;
-    struct question question = {.call = unpin};
-    memcpy(&question.arg, &(struct pinning){pinned->memory, 0}, sizeof(struct pinning));
+    struct question question = {.call = device_pin, .may_fail = true};
+    memcpy(&question.arg, &(struct device_pinning){pinned->memory, 0},
+           sizeof(struct device_pinning));
     if (pinned->is_pinned ? ask(pinned->thread, &question, 1) == 0
                           : !atomic_load(&pinned->thread->is_left))
         munmap(pinned->mapping, pinned->mapping_size);
@@ -414,47 +365,37 @@ void pinned_close(struct pinned *pinned)
 int device_thread_post(struct device_thread *thread, const struct device_work *work)
 {
     struct work_list *list = &thread->list;
+    if (work->kind < WORK_ARRIVES)
+        atomic_fetch_add(&thread->track[work->kind].ticket[device_work_number(work)].pending, 1);
     pthread_mutex_lock(&thread->lock);
     struct device_work *longer =
         grow_list(list->work, &list->capacity, list->count + 1, sizeof *longer);
-    if (longer)
+    if (longer) {
         list->work = longer;
-    else
-        lose(thread, "out of memory");
-    const bool is_lost = atomic_load(&thread->is_left);
-    if (!is_lost) {
         list->work[list->count++] = *work;
-        wake(thread);
+    } else {
+        lose(thread, "out of memory");
     }
+    pthread_cond_broadcast(&thread->changed);
     pthread_mutex_unlock(&thread->lock);
-    if (work->kind < WORK_ARRIVES)
-        thread->track[work->kind].ticket[device_work_number(work)].posted++;
-    return is_lost ? -1 : 0;
+    return atomic_load(&thread->is_left) ? -1 : 0;
 }
 
 int device_thread_arrived(struct device_thread *thread, enum device_work_kind kind, unsigned number)
 {
-    const struct ticket *ticket = &thread->track[kind].ticket[number];
-    pthread_mutex_lock(&thread->lock);
-    int arrived = atomic_load(&thread->is_left) ? -1 : ticket->done == ticket->posted;
-    pthread_mutex_unlock(&thread->lock);
-    return arrived;
+    if (atomic_load(&thread->is_left))
+        return -1;
+    return atomic_load(&thread->track[kind].ticket[number].pending) == 0;
 }
 
-struct slot_times device_thread_times(struct device_thread *thread, unsigned slot)
+struct slot_times device_thread_times(const struct device_thread *thread, unsigned slot)
 {
-    pthread_mutex_lock(&thread->lock);
-    struct slot_times times = thread->track[WORK_SNAPSHOT].ticket[slot].times;
-    pthread_mutex_unlock(&thread->lock);
-    return times;
+    return thread->track[WORK_SNAPSHOT].ticket[slot].times;
 }
 
-double device_thread_copy_seconds(struct device_thread *thread)
+double device_thread_copy_seconds(const struct device_thread *thread)
 {
-    pthread_mutex_lock(&thread->lock);
-    double seconds = thread->copy_seconds;
-    pthread_mutex_unlock(&thread->lock);
-    return seconds;
+    return thread->copy_seconds;
 }
 
 /* --- opening and closing --- */
@@ -470,41 +411,31 @@ static int open_first(struct device *device, void *unused)
 static struct device_thread *device_thread_allocate(const struct device_plan *plan,
                                                     unsigned deadline_ms)
 {
-    const unsigned slots = plan->slots + DEVICE_BATCHES_MAX;
-    const unsigned counts[WORK_ARRIVES] = {[WORK_SNAPSHOT] = slots,
-                                           [WORK_DECODE] = slots,
-                                           [WORK_COPY_BLOCKS] = DEVICE_INPUTS,
-                                           [WORK_READ_CONTENT] = DEVICE_READS};
+    const size_t numbers = plan->slots + DEVICE_BATCHES_MAX + DEVICE_READS; /* of any kind */
     struct device_thread *thread = calloc(1, sizeof *thread);
-    bool is_there = thread != NULL;
-    if (!is_there)
+    struct ticket *tickets = calloc(WORK_ARRIVES * numbers, sizeof *tickets);
+    if (!thread || !tickets) {
+        free(thread);
+        free(tickets);
         return NULL;
+    }
     thread->plan = *plan;
     if (plan->cuda_device) {
         thread->cuda_device = *plan->cuda_device;
         thread->plan.cuda_device = &thread->cuda_device;
     }
     thread->deadline_ms = deadline_ms;
-    thread->owners = 1;
+    thread->owners = 2;
     thread->question.call = open_first;
     pthread_mutex_init(&thread->lock, NULL);
-    pthread_cond_init(&thread->posted, NULL);
     pthread_condattr_t attributes; /* answers are waited for by a clock that nobody sets */
     pthread_condattr_init(&attributes);
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&thread->answered, &attributes);
+    pthread_cond_init(&thread->changed, &attributes);
     pthread_condattr_destroy(&attributes);
-    for (unsigned i = 0; i < WORK_ARRIVES; i++) {
-        struct track *track = &thread->track[i];
-        track->count = counts[i];
-        track->ticket = calloc(counts[i], sizeof track->ticket[0]);
-        track->waiting = calloc(counts[i], sizeof track->waiting[0]);
-        is_there &= track->ticket && track->waiting;
-    }
-    if (is_there)
-        return thread;
-    disown(thread);
-    return NULL;
+    for (unsigned i = 0; i < WORK_ARRIVES; i++)
+        thread->track[i].ticket = tickets + i * numbers;
+    return thread;
 }
 
 struct device_thread *device_thread_open(const struct device_plan *plan, unsigned deadline_ms,
@@ -516,7 +447,6 @@ struct device_thread *device_thread_open(const struct device_plan *plan, unsigne
         error_set(error, "out of memory");
         return NULL;
     }
-    thread->owners = 2;
     if (start_detached_thread(run, thread, 0) != 0) { /* nobody waits for it: it may never end */
         error_set(error, "cannot start a thread");
         thread->owners = 1;
@@ -543,7 +473,7 @@ void device_thread_leave(struct device_thread *thread)
 {
     pthread_mutex_lock(&thread->lock);
     atomic_store(&thread->is_left, true);
-    pthread_cond_signal(&thread->posted);
+    pthread_cond_broadcast(&thread->changed);
     pthread_mutex_unlock(&thread->lock);
 }
 

@@ -58,10 +58,10 @@ int device_thread_arrived(struct device_thread *thread, enum device_work_kind ki
                           unsigned number);
 
 /* Returns the times of a slot that was counted and has arrived, with plan->timing. */
-struct slot_times device_thread_times(struct device_thread *thread, unsigned slot);
+struct slot_times device_thread_times(const struct device_thread *thread, unsigned slot);
 
 /* Returns the seconds that copies of compressed bytes took, with plan->timing. */
-double device_thread_copy_seconds(struct device_thread *thread);
+double device_thread_copy_seconds(const struct device_thread *thread);
 
 /* Returns why the device is lost. The text lives as long as the thread. */
 const char *device_thread_error(const struct device_thread *thread);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The seam in a build without CUDA: there is no device, so only device_open is ever called. */
 #include "device.h"
+#include "gpu_engine.h"
 
 int device_count_all(struct error *error)
 {
@@ -26,15 +27,10 @@ const char *device_name(const struct device *device)
     return "";
 }
 
-int device_pin(struct device *device, void *memory, size_t size)
+int device_pin(struct device *device, void *pinning)
 {
-    (void)device, (void)memory, (void)size;
+    (void)device, (void)pinning;
     return -1;
-}
-
-void device_unpin(struct device *device, void *memory)
-{
-    (void)device, (void)memory;
 }
 
 int device_enqueue(struct device *device, const struct device_work *work)

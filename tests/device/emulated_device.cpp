@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: MIT
-// See emulated_device.h: the functions of the seam for chunks.
+// See emulated_device.h: the functions of the seam.
 #include "tests/device/emulated_device_internal.h"
 
 extern "C" {
+#include "gpu/engine/gpu_engine.h"
 #include "src/text/number.h"
 }
 
 #include <algorithm>
 #include <cstdio>
+#include <cstring>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -40,6 +42,68 @@ int emulated::lose(struct device *device)
     device->changed.notify_one();
     return -1;
 }
+
+namespace
+{
+
+// Marks the time a thread spends inside the seam, counts the call, and lets it fail or get stuck. A
+// look in vain does not count: an engine may look as often as it likes.
+class seam_call
+{
+  public:
+    explicit seam_call(struct device *device_, bool reads = false, bool in_vain = false)
+        : device(device_)
+    {
+        if (device->inside.exchange(true))
+            broken("two threads inside at once");
+        if (device->lost)
+            broken("called after it was lost");
+        const struct fault_plan &fault = device->plan;
+        const bool counts = device->counts_calls && (reads || !fault.reads_only) && !in_vain;
+        unsigned number = counts ? ++calls : 0;
+        fails = fault.fault == FAULT_ERROR && number > 0 &&
+                (number == fault.at || (fault.for_good && number > fault.at));
+        if (fails)
+            struck = true;
+        if (fault.fault == FAULT_HANG && number >= fault.at) {
+            std::lock_guard<std::mutex> guard(device->lock);
+            device->dying = true;
+            device->changed.notify_one();
+        }
+        const bool is_stuck = fault.fault == FAULT_STUCK && number == fault.at;
+        sticks = is_stuck && number % 2 == 1;
+        if (is_stuck && !sticks) {
+            get_stuck(device);
+            fails = true;
+        }
+    }
+
+    ~seam_call()
+    {
+        if (!has_left)
+            leave();
+    }
+
+    // Ends the call. True if it was stuck, so that the device is lost.
+    bool leave()
+    {
+        has_left = true;
+        if (sticks)
+            get_stuck(device);
+        device->inside = false;
+        return sticks;
+    }
+    seam_call(const seam_call &) = delete;
+    seam_call &operator=(const seam_call &) = delete;
+
+    bool fails;
+
+  private:
+    struct device *device;
+    bool sticks, has_left = false;
+};
+
+} // namespace
 
 int device_count_all(struct error *)
 {
@@ -93,6 +157,8 @@ struct device *device_open(const struct device_plan *wanted, struct error *error
     device->slots.resize(wanted->slots +
                          DEVICE_BATCHES_MAX); // the streams' thread holds on to them
     device->buffers = wanted->slots;
+    for (auto &numbers : device->awaited)
+        numbers.resize(device->slots.size() + DEVICE_READS); // of any kind
     device->random.seed(device->plan.seed);
     {
         seam_call call(device.get());
@@ -118,63 +184,205 @@ const char *device_name(const struct device *)
     return "emulated device";
 }
 
-int device_pin(struct device *device, void *, size_t)
+int device_pin(struct device *device, void *arg)
 {
+    const size_t size = static_cast<struct device_pinning *>(arg)->size;
+    seam_call call(device);
+    if (size == 0)
+        device->pinned--;
+    else if (!call.fails)
+        device->pinned++;
+    return call.fails ? -1 : 0;
+}
+
+// --- decompressing ---
+
+// What a test has batches hold, at most: as GPUHISTO_BATCH=IN,BLOCKS,FRAMES,ROOM says, or this.
+static struct decode_capacity decoding_max()
+{
+    struct decode_capacity max = {512 << 10, 64, 32, 3 * DECODE_BLOCK_CONTENT, 2 << 20};
+    const char *given = std::getenv("GPUHISTO_BATCH");
+    if (given &&
+        std::sscanf(given, "%u,%u,%u,%u", &max.in, &max.blocks, &max.frames, &max.room) != 4)
+        broken("GPUHISTO_BATCH is IN,BLOCKS,FRAMES,ROOM");
+    return max;
+}
+
+struct decode_batch &emulated::batch_of(struct device *device, unsigned slot)
+{
+    return device->batches.at(slot - device->buffers);
+}
+
+// A batch takes a second where ThreadSanitizer sees the races of kernels, so only some devices
+// decompress there.
+static bool decompresses()
+{
+#if defined(__SANITIZE_THREAD__)
+    static std::atomic<unsigned> asked;
+    static const bool is_slow = std::getenv("GPUHISTO_RACES");
+    return !is_slow || ++asked % 16 == 0;
+#else
+    return true;
+#endif
+}
+
+static struct decode_capacity min_of(const struct decode_capacity &a,
+                                     const struct decode_capacity &b)
+{
+    return {std::min(a.in, b.in), std::min(a.blocks, b.blocks), std::min(a.frames, b.frames),
+            std::min(a.room, b.room), std::min(a.window, b.window)};
+}
+
+// Before it is opened again.
+static void close_decoding(struct device *device)
+{
+    std::lock_guard<std::mutex> guard(device->lock);
+    for (size_t i = device->buffers; i < device->slots.size(); i++) {
+        const struct slot &slot = device->slots[i];
+        if (slot.in_flight || slot.reads_under_way || slot.blocks_under_way)
+            broken("decoding opened again with work under way");
+    }
+    device->batches.clear();
+    device->batch_memory.clear();
+}
+
+int device_open_decoding(struct device *device, void *arg)
+{
+    struct device_decoding *const decoding = static_cast<struct device_decoding *>(arg);
     seam_call call(device);
     if (call.fails)
-        return -1;
-    device->pinned++;
+        return lose(device);
+    if (!device->batches.empty())
+        close_decoding(device);
+    if (!decompresses()) {
+        decoding->batches = 0;
+        return 0;
+    }
+    decoding->capacity = min_of(decoding->capacity, decoding_max());
+    decoding->memory =
+        decode_fit_memory(&decoding->capacity, &decoding->batches, decoding->keep_min,
+                          decoding_memory ? decoding_memory.load() : UINT64_MAX);
+    if (decoding->memory == 0) {
+        decoding->batches = 0;
+        return 0;
+    }
+    device->decoding = *decoding;
+    const unsigned count = decoding->batches;
+    if (count > DEVICE_BATCHES_MAX)
+        broken("too many batches");
+    device->batch_memory.resize(count + 1);
+    device->batches.resize(count);
+    const struct decode_capacity *capacity = &decoding->capacity;
+    unsigned char *stages =
+        device->batch_memory[count].take(decode_stage_memory(nullptr, capacity, nullptr));
+    for (unsigned i = 0; i < count; i++) {
+        struct decode_batch *batch = &device->batches[i];
+        decode_own_memory(
+            batch, capacity,
+            device->batch_memory[i].take(decode_own_memory(nullptr, capacity, nullptr)));
+        decode_stage_memory(batch, capacity, stages);
+        batch->keep_min = decoding->keep_min;
+        std::memset(batch->in, 0, DECODE_CARRY);
+    }
+    for (unsigned i = 0; i < count; i++) {
+        device->batches[i].next = device->batches[(i + 1) % count].in;
+        device->batches[i].next_out = device->batches[(i + 1) % count].out;
+    }
     return 0;
 }
 
-void device_unpin(struct device *device, void *)
+// --- work ---
+
+static void check_blocks(const struct device *device, const struct device_work &work)
 {
-    seam_call call(device);
-    device->pinned--;
+    const size_t len = work.blocks.len;
+    if (work.slot < device->buffers || work.copy >= DEVICE_INPUTS)
+        broken("a batch or an input that there is not");
+    if (len < 1 || work.blocks.at + len > device->decoding.capacity.in)
+        broken("compressed bytes beyond the batch");
 }
 
-int emulated::copy_in(struct device *device, const struct device_work &work)
+static void check_decode(const struct device *device, const struct device_work &work)
 {
-    seam_call call(device);
+    const struct decode_plan *planned = &work.batch->plan;
+    const struct decode_capacity &capacity = device->decoding.capacity;
+    if (work.slot < device->buffers)
+        broken("a batch without memory");
+    if ((planned->format == DECODE_ZSTD && planned->blocks < 1) ||
+        planned->blocks > capacity.blocks || planned->frames > capacity.frames ||
+        planned->room > capacity.room || planned->in_size > capacity.in)
+        broken("a batch of a wrong size");
+    const struct slot &slot = device->slots[work.slot];
+    const struct slot &next =
+        device
+            ->slots[device->buffers + (work.slot - device->buffers + 1) % device->decoding.batches];
+    if (slot.in_flight || next.in_flight)
+        broken("a batch used before it was counted, or the one after it");
+    if (slot.reads_under_way || next.reads_under_way)
+        broken("a batch used before its content was read, or the one after it");
+    if (slot.blocks_end != planned->in_size)
+        broken("compressed bytes that were not copied");
+}
+
+// Checks the seam's rules, and notes what is under way from now on. Under the lock.
+static void begin_work(struct device *device, const struct device_work &work)
+{
     struct slot &slot = device->slots.at(work.slot);
-    if (work.chunk.len < 1 || work.chunk.len > device->slot_size)
-        broken("a chunk of a wrong length");
-    {
-        std::lock_guard<std::mutex> guard(device->lock);
+    switch (work.kind) {
+    case WORK_COPY_IN:
+        if (work.chunk.len < 1 || work.chunk.len > device->slot_size)
+            broken("a chunk of a wrong length");
         if (slot.in_flight)
             broken("a slot used before its snapshot arrived");
         slot.in_flight = true;
-        slot.copied = slot.arrived = false;
-        slot.looks = 0;
+        slot.copied = false;
+        break;
+    case WORK_COPY_BLOCKS:
+        check_blocks(device, work);
+        if (slot.in_flight)
+            broken("a batch used before it was counted");
+        slot.blocks_under_way++;
+        slot.blocks_end = work.blocks.at + work.blocks.len;
+        break;
+    case WORK_DECODE:
+        check_decode(device, work);
+        slot.in_flight = true;
+        slot.decoded = false;
+        break;
+    case WORK_READ_CONTENT:
+        if (work.copy >= DEVICE_READS || work.content.len < 1)
+            broken("a read that there is not");
+        if (!slot.decoded)
+            broken("content read before it was there");
+        slot.reads_under_way++;
+        break;
+    case WORK_SNAPSHOT: // it may stand alone
+    case WORK_COUNT_CONTENT:
+        slot.in_flight = true;
+        break;
+    case WORK_COUNT:
+    case WORK_SAVE:
+        break;
     }
-    if (call.fails)
-        return lose(device);
-    enqueue(device, {work});
-    return 0;
+    if (work.kind >= WORK_ARRIVES)
+        return;
+    struct awaited &awaited = device->awaited[work.kind].at(device_work_number(&work));
+    awaited.under_way++;
+    awaited.looks = 0;
 }
 
-int emulated::count(struct device *device, const struct device_work &work)
+int device_enqueue(struct device *device, const struct device_work *work)
 {
-    seam_call call(device);
-    if (call.fails)
-        return lose(device);
-    enqueue(device, {work});
-    return 0;
-}
-
-int emulated::snapshot(struct device *device, const struct device_work &work)
-{
-    seam_call call(device);
-    if (call.fails)
-        return lose(device);
+    const bool reads = work->kind == WORK_READ_CONTENT;
+    seam_call call(device, reads);
     {
         std::lock_guard<std::mutex> guard(device->lock);
-        struct slot &slot = device->slots.at(work.slot);
-        slot.in_flight = true; // if it stands alone
-        slot.arrived = false;
+        begin_work(device, *work);
+        if (!call.fails)
+            enqueue(device, {*work, reads && device->plan.fault == FAULT_CONTENT &&
+                                        ++device->contents == device->plan.at});
     }
-    enqueue(device, {work});
-    return 0;
+    return call.fails ? lose(device) : 0;
 }
 
 // Stops the process, as by SIGSTOP, and has it go on after so long.
@@ -193,32 +401,40 @@ static void stop_process(unsigned ms)
     waitpid(child, nullptr, 0);
 }
 
-bool emulated::looks_in_vain(struct device *device, const std::function<bool()> &has_arrived,
-                             unsigned *looks)
+// True if a look finds nothing: what is looked for has not arrived, or the device does not tell
+// yet.
+static bool looks_in_vain(struct device *device, struct awaited *awaited)
 {
     std::lock_guard<std::mutex> guard(device->lock);
     if (device->plan.fault == FAULT_HANG && device->dying) {
         struck = true;
         return true;
     }
-    return !has_arrived() || (device->plan.fault == FAULT_LATE && (*looks)++ < device->plan.at);
+    return awaited->under_way > 0 ||
+           (device->plan.fault == FAULT_LATE && awaited->looks++ < device->plan.at);
 }
 
-int emulated::snapshot_arrived(struct device *device, unsigned index, struct slot_times *times)
+// Copies of blocks take no time.
+int device_arrived(struct device *device, enum device_work_kind kind, unsigned number,
+                   struct slot_times *times)
 {
-    struct slot &slot = device->slots.at(index);
-    const bool in_vain = looks_in_vain(
-        device, [&] { return slot.arrived; }, &slot.looks);
-    seam_call call(device, false, in_vain);
+    if (kind >= WORK_ARRIVES)
+        broken("waited for work that does not arrive");
+    const bool in_vain = looks_in_vain(device, &device->awaited[kind].at(number));
+    seam_call call(device, kind == WORK_READ_CONTENT, in_vain);
     if (call.fails)
         return lose(device);
-    if (in_vain && device->plan.fault == FAULT_STOP && !struck.exchange(true))
+    if (in_vain && kind == WORK_SNAPSHOT && device->plan.fault == FAULT_STOP &&
+        !struck.exchange(true))
         stop_process(device->plan.at);
+    if (in_vain)
+        return 0;
     std::lock_guard<std::mutex> guard(device->lock);
-    slot.in_flight &= in_vain;
-    if (!in_vain && times)
-        *times = slot.times;
-    return !in_vain;
+    if (kind == WORK_SNAPSHOT || kind == WORK_DECODE)
+        device->slots[number].in_flight = false;
+    if (kind == WORK_SNAPSHOT && times)
+        *times = device->slots[number].times;
+    return 1;
 }
 
 const char *device_error(const struct device *device)

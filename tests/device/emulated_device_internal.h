@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 // What the files of the emulated device share: emulated_plan.cpp (what is to go wrong),
-// emulated_streams.cpp (the thread that does the work), and the functions of the seam, for chunks
-// in emulated_device.cpp and for compressed bytes in emulated_decoding.cpp.
+// emulated_streams.cpp (the thread that does the work), emulated_device.cpp (the seam's functions).
 #ifndef GPUHISTO_TESTS_EMULATED_DEVICE_INTERNAL_H
 #define GPUHISTO_TESTS_EMULATED_DEVICE_INTERNAL_H
 
@@ -49,8 +48,8 @@ struct job {
     bool is_wrong = false; // a read that is to give something else
 };
 
-// Copies of blocks or of content that go by a number.
-struct numbered {
+// Work of one kind and number, and looks at it in vain though it had arrived.
+struct awaited {
     unsigned under_way = 0;
     unsigned looks = 0;
 };
@@ -59,8 +58,7 @@ struct slot {
     std::unique_ptr<unsigned char[]> buffer; // memory that ends where data do
     unsigned char *data;                     // in it
     size_t len = 0;
-    bool copied = false, in_flight = false, arrived = false;
-    unsigned looks = 0;
+    bool copied = false, in_flight = false;
     struct slot_times times = {};
     bool decoded = false;
     unsigned blocks_under_way = 0, reads_under_way = 0;
@@ -105,7 +103,7 @@ struct device {
     std::mutex lock; // the queues, the slots' state
     std::condition_variable changed;
     std::deque<emulated::job> copies, kernels, reads;
-    struct emulated::numbered inputs[DEVICE_INPUTS], content_reads[DEVICE_READS];
+    std::vector<struct emulated::awaited> awaited[WORK_ARRIVES];
     bool closing = false, dying = false;
     std::mt19937 random;
     std::chrono::steady_clock::time_point opened = std::chrono::steady_clock::now();
@@ -123,72 +121,10 @@ namespace emulated
 // Does not return before emulated_device_release is called. The device is lost then.
 void get_stuck(struct device *device);
 
-// Marks the time a thread spends inside the seam, counts the call, and lets it fail or get stuck. A
-// look in vain does not count: an engine may look as often as it likes.
-class seam_call
-{
-  public:
-    explicit seam_call(struct device *device_, bool reads = false, bool in_vain = false)
-        : device(device_)
-    {
-        if (device->inside.exchange(true))
-            broken("two threads inside at once");
-        if (device->lost)
-            broken("called after it was lost");
-        const struct fault_plan &fault = device->plan;
-        const bool counts = device->counts_calls && (reads || !fault.reads_only) && !in_vain;
-        unsigned number = counts ? ++calls : 0;
-        fails = fault.fault == FAULT_ERROR && number > 0 &&
-                (number == fault.at || (fault.for_good && number > fault.at));
-        if (fails)
-            struck = true;
-        if (fault.fault == FAULT_HANG && number >= fault.at) {
-            std::lock_guard<std::mutex> guard(device->lock);
-            device->dying = true;
-            device->changed.notify_one();
-        }
-        const bool is_stuck = fault.fault == FAULT_STUCK && number == fault.at;
-        sticks = is_stuck && number % 2 == 1;
-        if (is_stuck && !sticks) {
-            get_stuck(device);
-            fails = true;
-        }
-    }
-
-    ~seam_call()
-    {
-        if (!has_left)
-            leave();
-    }
-
-    // Ends the call. True if it was stuck, so that the device is lost.
-    bool leave()
-    {
-        has_left = true;
-        if (sticks)
-            get_stuck(device);
-        device->inside = false;
-        return sticks;
-    }
-    seam_call(const seam_call &) = delete;
-    seam_call &operator=(const seam_call &) = delete;
-
-    bool fails;
-
-  private:
-    struct device *device;
-    bool sticks, has_left = false;
-};
-
 // Loses the device: gives -1.
 int lose(struct device *device);
 
 struct decode_batch &batch_of(struct device *device, unsigned slot);
-
-// True if a look finds nothing: what is looked for has not arrived, or the device does not tell
-// yet. Takes the lock.
-bool looks_in_vain(struct device *device, const std::function<bool()> &has_arrived,
-                   unsigned *looks);
 
 // Counts len bytes into the device's histogram, at once.
 void run_kernel(struct device *device, const unsigned char *data, unsigned long long len);
@@ -196,14 +132,8 @@ void run_kernel(struct device *device, const unsigned char *data, unsigned long 
 // Gathers the pages of a snapshot, if it is in pages, at once. The words that it is copied from.
 const unsigned long long *gather_snapshot(struct device *device);
 
-// Puts work on one of the device's streams.
+// Puts work on one of the device's streams. Under the lock.
 void enqueue(struct device *device, const job &job);
-
-// The functions of the seam for chunks.
-int copy_in(struct device *device, const struct device_work &work);
-int count(struct device *device, const struct device_work &work);
-int snapshot(struct device *device, const struct device_work &work);
-int snapshot_arrived(struct device *device, unsigned index, struct slot_times *times);
 
 // The thread that does the work of all streams, until the device is closed or lost.
 void run_streams(struct device *device);

@@ -154,7 +154,6 @@ void run_stages(struct device *device, struct decode_batch batch, const struct d
     });
 }
 
-// Content as a buffer of just len bytes, as slots have it.
 // Where a kernel finds so many bytes: in memory of just that many, so that reading past them shows,
 // and at any multiple of a sample's size, as content of batches is.
 unsigned char *place(struct device *device, struct slot &slot, size_t size)
@@ -268,16 +267,11 @@ void record_done(struct device *device, const struct device_work &work)
 {
     struct slot &slot = device->slots[work.slot];
     slot.copied |= work.kind == WORK_COPY_IN;
-    slot.arrived |= work.kind == WORK_SNAPSHOT;
     slot.decoded |= work.kind == WORK_DECODE;
-    if (work.kind == WORK_COPY_BLOCKS) {
-        slot.blocks_under_way--;
-        device->inputs[work.copy].under_way--;
-    }
-    if (work.kind == WORK_READ_CONTENT) {
-        slot.reads_under_way--;
-        device->content_reads[work.copy].under_way--;
-    }
+    slot.blocks_under_way -= work.kind == WORK_COPY_BLOCKS;
+    slot.reads_under_way -= work.kind == WORK_READ_CONTENT;
+    if (work.kind < WORK_ARRIVES)
+        device->awaited[work.kind][device_work_number(&work)].under_way--;
 }
 
 // A lost device is never closed, and its name and error may be asked for to the end; but a test
@@ -329,7 +323,6 @@ void run_streams(struct device *device)
 void enqueue(struct device *device, const job &job)
 {
     const enum device_work_kind kind = job.work.kind;
-    std::lock_guard<std::mutex> guard(device->lock);
     const bool copies_in = kind == WORK_COPY_IN || kind == WORK_COPY_BLOCKS;
     (copies_in                   ? device->copies
      : kind == WORK_READ_CONTENT ? device->reads

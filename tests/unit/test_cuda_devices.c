@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Which device CUDA is left to see, by what it was allowed to see before; and what is said of one
  * that is not there. */
-#include "gpu/engine/cuda_devices.h"
+#include "gpu/engine/gpu_engine.h"
 
 #include <fcntl.h>
 #include <stdbool.h>
