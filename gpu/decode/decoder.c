@@ -65,7 +65,7 @@ static enum file_end end_after(const struct decoder_file *file, const struct dec
     const bool is_stuck =
         planned == DECODE_NEEDS_MORE && input->planned == 0 && (is_last || is_full);
     if (is_last && input->planned >= chunk->len)
-        return decode_walk_peek(&file->walk).in_frame || input->planned > chunk->len
+        return decode_walk_in_frame(&file->walk) || input->planned > chunk->len
                    ? FILE_REFUSED /* it is cut short */
                    : FILE_WHOLE;
     return planned == DECODE_LEFT || is_stuck ? FILE_REFUSED : FILE_GOES_ON;
@@ -107,7 +107,7 @@ static bool plan_input(struct gpu_decoder *decoder, struct decoder_input *input)
 static bool take_input(struct gpu_decoder *decoder, struct decoder_input *input, uint64_t offset)
 {
     const struct decoder_file *file = &decoder->file;
-    const bool is_next = offset + input->planned == decode_walk_peek(&file->walk).at;
+    const bool is_next = offset + input->planned == file->walk.at;
     /* Otherwise it has gone back meanwhile. */
     if (file->end == FILE_GOES_ON && is_next && !plan_input(decoder, input))
         return false;
@@ -155,7 +155,8 @@ static int fetch_batch(struct gpu_engine *gpu, struct slot *slot)
 {
     const struct decoder_batch *batch = (struct decoder_batch *)(void *)slot;
     struct chunk *chunk = &slot->chunk;
-    if (!chunk->data && chunk->len <= gpu->options.memory_left() / 2)
+    const struct gpu_options *options = &gpu->options;
+    if (!chunk->data && (!options->memory_left || chunk->len <= options->memory_left() / 2))
         chunk->data = malloc(chunk->len);
     return chunk->data ? fetch(gpu->decoder, slot, batch->begin, chunk->len, chunk->data) : 1;
 }
@@ -236,14 +237,18 @@ void gpu_decoder_prepare(struct engine *engine)
 static bool begin(struct gpu_decoder *decoder, const struct compressed_start *start)
 {
     struct gpu_engine *gpu = decoder->gpu;
-    struct decode_walk walk = {.format = DECODE_ZSTD};
+    struct decode_walk walk = {.at = start->offset,
+                               .leave_checksums =
+                                   !gpu->options.no_check && decoder->check.count == 0};
     /* Beyond the limit, which is rounded down to a power of two as libzstd does, and beyond what
      * batches have memory for, windows are left. */
-    uint32_t window_max = ZSTD_WINDOW_MAX, has = decoder->memory.decoding.capacity.window;
-    while (window_max > start->memlimit)
-        window_max /= 2;
-    if (!decode_walk_begin(&walk, start->codec, start->offset, window_max < has ? window_max : has,
-                           !gpu->options.no_check && decoder->check.count == 0))
+    const uint32_t has = decoder->memory.decoding.capacity.window;
+    walk.window_max = ZSTD_WINDOW_MAX;
+    while (walk.window_max > start->memlimit)
+        walk.window_max /= 2;
+    if (walk.window_max > has)
+        walk.window_max = has;
+    if (!decode_format_of(start->codec, &walk.format))
         return false;
     unsigned char *tail = malloc(decoder->memory.decoding.keep_min);
     if (!tail || snapshots_save(&gpu->snapshots) != 0) {

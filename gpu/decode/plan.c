@@ -140,40 +140,32 @@ void decode_batch_set_plan(struct decode_batch *batch, const struct decode_plan 
 
 /* --- zstd: frames --- */
 
-/* The end of a step of the walk. */
-enum step {
-    STEP_TAKEN,
-    STEP_SHORT, /* `need` bytes must be there */
-    STEP_FULL,  /* the block does not fit in the batch */
-    STEP_LEFT   /* as DECODE_LEFT */
-};
-
-/* Goes over the header of a frame, or over a skippable frame. Sets *need to its bytes, or those
- * that must be there. */
-static enum step plan_header(struct zstd_walk *walk, const unsigned char *in, size_t len,
-                             uint64_t *need)
+/* Goes over the header of a frame, or over a skippable frame. DECODE_PLANNED: it was taken. Sets
+ * *need to its bytes, or those that must be there. */
+static enum decode_planned plan_header(struct decode_walk *walk, const unsigned char *in,
+                                       size_t len, uint64_t *need)
 {
     const struct zstd_frame_header *header = &walk->parts.header;
     const enum zstd_parsed parsed = zstd_part_read(&walk->parts, in, len, need);
     if (parsed != ZSTD_PARSED)
-        return parsed == ZSTD_SHORT ? STEP_SHORT : STEP_LEFT;
+        return parsed == ZSTD_SHORT ? DECODE_NEEDS_MORE : DECODE_LEFT;
     if (header->dictionary != 0 || header->window > walk->window_max ||
         (header->has_checksum && walk->leave_checksums))
-        return STEP_LEFT;
+        return DECODE_LEFT;
     *need += header->skipped;
     if (!header->is_skippable) {
         walk->has_begun = false;
         walk->known = 0;
     }
     zstd_part_pass(&walk->parts);
-    return STEP_TAKEN;
+    return DECODE_PLANNED;
 }
 
 /* --- zstd: blocks --- */
 
 /* Returns the bytes of content that a compressed block may have: no more than the frame has
  * left. */
-static uint32_t room_of(const struct zstd_walk *walk)
+static uint32_t room_of(const struct decode_walk *walk)
 {
     const uint64_t content = walk->parts.header.content,
                    left = content < walk->known ? 0 : content - walk->known,
@@ -182,13 +174,13 @@ static uint32_t room_of(const struct zstd_walk *walk)
 }
 
 /* True if the plan has no frame yet to which the next block belongs. */
-static bool needs_frame(const struct zstd_walk *walk, const struct decode_plan *plan)
+static bool needs_frame(const struct decode_walk *walk, const struct decode_plan *plan)
 {
     return !walk->has_begun || plan->blocks == 0;
 }
 
 /* True if the batch has memory for a block that takes `size` compressed bytes. */
-static bool fits(const struct zstd_walk *walk, const struct decode_plan *plan,
+static bool fits(const struct decode_walk *walk, const struct decode_plan *plan,
                  const struct decode_block *block, uint64_t size)
 {
     return plan->blocks < plan->capacity.blocks &&
@@ -198,7 +190,7 @@ static bool fits(const struct zstd_walk *walk, const struct decode_plan *plan,
 }
 
 /* Ends the frame; in[0] is what follows its last block. */
-static void end_frame(struct zstd_walk *walk, struct decode_plan *plan, const unsigned char *in)
+static void end_frame(struct decode_walk *walk, struct decode_plan *plan, const unsigned char *in)
 {
     const uint32_t frame = plan->frames - 1;
     plan->frame[frame].ends = true;
@@ -210,8 +202,8 @@ static void end_frame(struct zstd_walk *walk, struct decode_plan *plan, const un
 }
 
 /* Adds a block that takes `size` bytes, with its header and the checksum after it. */
-static void add_block(struct zstd_walk *walk, struct decode_plan *plan, struct decode_block *block,
-                      uint64_t size)
+static void add_block(struct decode_walk *walk, struct decode_plan *plan,
+                      struct decode_block *block, uint64_t size)
 {
     if (needs_frame(walk, plan)) {
         plan->frame_end[plan->frames] = (struct decode_frame_end){.has_checksum = false};
@@ -233,14 +225,14 @@ static void add_block(struct zstd_walk *walk, struct decode_plan *plan, struct d
     walk->known += block->type == DECODE_COMPRESSED ? 0 : block->room;
 }
 
-/* Plans a block. Sets *need to its bytes, or those that must be there. */
-static enum step plan_block(struct zstd_walk *walk, struct decode_plan *plan,
-                            const unsigned char *in, uint64_t len, uint64_t *need)
+/* Plans a block. The same. */
+static enum decode_planned plan_block(struct decode_walk *walk, struct decode_plan *plan,
+                                      const unsigned char *in, uint64_t len, uint64_t *need)
 {
     const struct zstd_block_header *header = &walk->parts.block;
     const enum zstd_parsed parsed = zstd_part_read(&walk->parts, in, len, need);
     if (parsed != ZSTD_PARSED)
-        return parsed == ZSTD_SHORT ? STEP_SHORT : STEP_LEFT;
+        return parsed == ZSTD_SHORT ? DECODE_NEEDS_MORE : DECODE_LEFT;
     struct decode_block block = {
         .at = (uint32_t)(DECODE_CARRY + plan->in_at + plan->taken + ZSTD_BLOCK_HEADER_SIZE),
         .size = header->stored,
@@ -252,24 +244,24 @@ static enum step plan_block(struct zstd_walk *walk, struct decode_plan *plan,
     const uint64_t end = *need;
     /* A frame may have any number of empty blocks, and a batch has few. */
     if (header->type != ZSTD_STORED_COMPRESSED && header->size == 0 && !header->is_last)
-        return len < end ? STEP_SHORT : STEP_TAKEN;
+        return len < end ? DECODE_NEEDS_MORE : DECODE_PLANNED;
     *need = end + (header->is_last && walk->parts.header.has_checksum ? ZSTD_CHECKSUM_SIZE : 0);
     if (!fits(walk, plan, &block, *need))
-        return STEP_FULL;
+        return DECODE_FULL;
     if (len < *need)
-        return STEP_SHORT;
+        return DECODE_NEEDS_MORE;
     add_block(walk, plan, &block, *need);
     zstd_part_pass(&walk->parts);
     if (header->is_last)
         end_frame(walk, plan, in + end);
-    return STEP_TAKEN;
+    return DECODE_PLANNED;
 }
 
 /* --- zstd: batches --- */
 
 /* The state before a frame that may not fit in the batch. */
 struct savepoint {
-    struct zstd_walk walk;
+    struct decode_walk walk;
     struct decode_plan plan;
     bool is_there;
 };
@@ -283,7 +275,7 @@ static bool is_half_full(const struct decode_plan *plan)
 
 /* Gives back all of the frame that does not fit, if the batch will then be copied frame by frame:
  * it and the next one can stand alone. Does not do so for a few tiny frames before a large one. */
-static void end_before(const struct savepoint *before, struct zstd_walk *walk,
+static void end_before(const struct savepoint *before, struct decode_walk *walk,
                        struct decode_plan *plan)
 {
     struct decode_batch batch = {0};
@@ -295,15 +287,13 @@ static void end_before(const struct savepoint *before, struct zstd_walk *walk,
     *plan = before->plan;
 }
 
-enum decode_planned zstd_plan_blocks(struct zstd_walk *walk, struct decode_plan *plan,
-                                     const unsigned char *in, size_t len)
+static enum decode_planned plan_blocks(struct decode_walk *walk, struct decode_plan *plan,
+                                       const unsigned char *in, size_t len)
 {
     const uint32_t blocks = plan->blocks;
-    enum step step = STEP_TAKEN;
+    enum decode_planned step = DECODE_PLANNED;
     struct savepoint before = {.is_there = false};
-    plan->in_at = plan->in_size;
-    plan->taken = 0;
-    while (step == STEP_TAKEN && plan->taken < len) {
+    while (step == DECODE_PLANNED && plan->taken < len) {
         const unsigned char *at = in + plan->taken;
         const size_t left = len - (size_t)plan->taken;
         const bool in_frame = walk->parts.next == ZSTD_BLOCK;
@@ -311,20 +301,20 @@ enum decode_planned zstd_plan_blocks(struct zstd_walk *walk, struct decode_plan 
             before = (struct savepoint){*walk, *plan, true};
         step = in_frame ? plan_block(walk, plan, at, left, &plan->need)
                         : plan_header(walk, at, left, &plan->need);
-        if (step == STEP_TAKEN) {
+        if (step == DECODE_PLANNED) {
             walk->at += plan->need;
             plan->taken += plan->need;
         }
     }
-    if (step == STEP_TAKEN)
+    if (step == DECODE_PLANNED)
         plan->need = 1;
-    if (step == STEP_FULL)
+    if (step == DECODE_FULL)
         end_before(&before, walk, plan);
     if (plan->blocks > blocks)
         return DECODE_PLANNED;
-    if (step == STEP_FULL) /* without what was skipped, it may fit */
-        return plan->blocks == 0 && plan->taken > 0 ? DECODE_NEEDS_MORE : DECODE_FULL;
-    return step == STEP_LEFT ? DECODE_LEFT : DECODE_NEEDS_MORE;
+    if (step == DECODE_FULL && plan->blocks == 0 && plan->taken > 0)
+        return DECODE_NEEDS_MORE; /* without what was skipped, it may fit */
+    return step == DECODE_PLANNED ? DECODE_NEEDS_MORE : step;
 }
 
 /* --- gzip --- */
@@ -339,7 +329,7 @@ static uint32_t piece_max(const struct decode_capacity *capacity)
     return max < capacity->in ? max : capacity->in;
 }
 
-void gzip_plan_learn(struct gzip_walk *walk, const struct decode_plan *plan, uint32_t content)
+void gzip_plan_learn(struct decode_walk *walk, const struct decode_plan *plan, uint32_t content)
 {
     const uint64_t room = plan->capacity.room / 4 * 3, all = piece_max(&plan->capacity);
     uint64_t max = content > 0 ? plan->in_size * room / content : all;
@@ -354,7 +344,7 @@ void gzip_plan_learn(struct gzip_walk *walk, const struct decode_plan *plan, uin
     walk->max = max < GZIP_PIECE_MIN ? GZIP_PIECE_MIN : (uint32_t)max;
 }
 
-bool gzip_plan_again(struct gzip_walk *walk, const struct decode_plan *plan)
+bool gzip_plan_again(struct decode_walk *walk, const struct decode_plan *plan)
 {
     const uint32_t half = plan->in_size / 2;
     if (plan->in_size <= GZIP_PIECE_MIN)
@@ -364,12 +354,10 @@ bool gzip_plan_again(struct gzip_walk *walk, const struct decode_plan *plan)
     return true;
 }
 
-enum decode_planned gzip_plan_piece(struct gzip_walk *walk, struct decode_plan *plan, size_t len,
-                                    bool is_end)
+static enum decode_planned plan_piece(struct decode_walk *walk, struct decode_plan *plan,
+                                      size_t len, bool is_end)
 {
     const size_t max = walk->max > 0 ? walk->max : piece_max(&plan->capacity);
-    plan->in_at = plan->in_size;
-    plan->taken = 0;
     plan->need = GZIP_PIECE_MIN;
     if (len == 0 || (len < GZIP_PIECE_MIN && !is_end))
         return DECODE_NEEDS_MORE;
@@ -387,42 +375,25 @@ enum decode_planned gzip_plan_piece(struct gzip_walk *walk, struct decode_plan *
 
 /* --- any format --- */
 
-/* No window of gzip is beyond a limit, and the device verifies its checksums, as the cores do. */
-bool decode_walk_begin(struct decode_walk *walk, const struct codec *codec, uint64_t at,
-                       uint32_t window_max, bool leave_checksums)
+bool decode_format_of(const struct codec *codec, enum decode_format *format)
 {
-    const bool is_zstd = strcmp(codec->name, "zstd") == 0;
+    *format = DECODE_ZSTD;
+    if (strcmp(codec->name, "zstd") == 0)
+        return true;
+    *format = DECODE_GZIP;
 #if HAVE_ISAL
-    const bool is_gzip = strcmp(codec->name, "gzip") == 0;
+    return strcmp(codec->name, "gzip") == 0;
 #else
-    const bool is_gzip = false;
+    return false;
 #endif
-    if (!is_zstd && !is_gzip)
-        return false;
-    walk->format = is_zstd ? DECODE_ZSTD : DECODE_GZIP;
-    if (is_zstd)
-        walk->zstd = (struct zstd_walk){
-            .at = at, .window_max = window_max, .leave_checksums = leave_checksums};
-    else
-        walk->gzip = (struct gzip_walk){.at = at};
-    return true;
 }
 
 enum decode_planned decode_walk_plan(struct decode_walk *walk, struct decode_plan *plan,
                                      const unsigned char *in, size_t len, bool is_end)
 {
-    return walk->format == DECODE_GZIP ? gzip_plan_piece(&walk->gzip, plan, len, is_end)
-                                       : zstd_plan_blocks(&walk->zstd, plan, in, len);
-}
-
-/* If a member of gzip is cut short, the device refuses it. */
-struct decode_ahead decode_walk_peek(const struct decode_walk *walk)
-{
-    const struct zstd_walk *zstd = &walk->zstd;
-    if (walk->format == DECODE_GZIP)
-        return (struct decode_ahead){.at = walk->gzip.at};
-    const bool in_frame = zstd->parts.next == ZSTD_BLOCK;
-    return (struct decode_ahead){.at = zstd->at,
-                                 .in_frame = in_frame,
-                                 .is_hashed = in_frame && zstd->parts.header.has_checksum};
+    plan->format = walk->format;
+    plan->in_at = plan->in_size;
+    plan->taken = 0;
+    return walk->format == DECODE_GZIP ? plan_piece(walk, plan, len, is_end)
+                                       : plan_blocks(walk, plan, in, len);
 }

@@ -80,40 +80,20 @@ enum decode_planned {
     DECODE_FULL  /* what comes next does not fit in the batch */
 };
 
-/* Empties a plan, which keeps its format. */
+/* Empties a plan. */
 void decode_plan_clear(struct decode_plan *plan);
 
 /* Applies a plan to a batch that has its memory. */
 void decode_batch_set_plan(struct decode_batch *batch, const struct decode_plan *plan);
 
-/* --- zstd: the walk goes over the headers of frames and blocks, and plans batches of whole blocks.
+/* --- the walk over a file ---
  *
+ * Of zstd it goes over the headers of frames and blocks, and plans batches of whole blocks.
  * Dictionaries, windows beyond a limit, frames from before zstd 1.0 and anything else that is not a
  * frame are left to libzstd, which also says what is wrong with headers that are not valid.
- * Skippable frames are skipped. --- */
-
-/* The position of the walk in a file. At first all members but the first two are zero. */
-struct zstd_walk {
-    uint32_t window_max;     /* frames of larger windows are left; at most ZSTD_WINDOW_MAX */
-    bool leave_checksums;    /* frames with a checksum are left, too */
-    struct zstd_parts parts; /* never before a checksum */
-    bool has_begun;          /* a block of the frame was planned */
-    uint64_t at;             /* bytes that were taken */
-    uint64_t known; /* bytes of the content of the frame that are in raw and RLE blocks so far */
-};
-
-/* Adds to a plan as many whole blocks of in[0..len) as there are and fit. in[0] is the byte that
- * follows in the file after all that was taken. Bytes of blocks that are added now, plan->in_size -
- * plan->in_at of in[0..len), will be in the batch's memory at DECODE_CARRY + plan->in_at.
+ * Skippable frames are skipped.
  *
- * A last block is taken together with the checksum after it. The next call sees what stops the walk
- * after a block. The walk goes on from what was taken, also with DECODE_NEEDS_MORE, where headers
- * and skippable frames may have been. A batch of many frames (batch.h) that is full ends with the
- * last one that fits as a whole, if the next one begins in in[0..len). */
-enum decode_planned zstd_plan_blocks(struct zstd_walk *walk, struct decode_plan *plan,
-                                     const unsigned char *in, size_t len);
-
-/* --- gzip: the file is cut into pieces, each of which is a batch. The device finds out what is in
+ * A file of gzip is cut into pieces, each of which is a batch. The device finds out what is in
  * them. --- */
 
 /* The fewest bytes of a piece, unless the file ends: those that come again in the next one, and as
@@ -123,57 +103,54 @@ enum decode_planned zstd_plan_blocks(struct zstd_walk *walk, struct decode_plan 
 /* Bytes of content for each byte of a piece that a batch has room for, until more is known. */
 #define GZIP_RATIO 16u
 
-struct gzip_walk {
-    uint64_t at;    /* where the next piece begins in the file */
-    uint32_t max;   /* bytes that it may have; 0: as many as there is room for usually, */
+/* The host's position in a file. At first all members but the first four are zero. */
+struct decode_walk {
+    enum decode_format format;
+    uint64_t at; /* where in the file what is planned next begins */
+
+    /* Of zstd: */
+    uint32_t window_max;     /* frames of larger windows are left; at most ZSTD_WINDOW_MAX */
+    bool leave_checksums;    /* frames with a checksum are left, too */
+    struct zstd_parts parts; /* never before a checksum */
+    bool has_begun;          /* a block of the frame was planned */
+    uint64_t known; /* bytes of the content of the frame that are in raw and RLE blocks so far */
+
+    /* Of gzip, the bytes of a piece: */
+    uint32_t max;   /* that it may have; 0: as many as there is room for usually, */
     uint32_t limit; /* and how many that may become; 0: the same */
 };
 
-/* Plans as much of in[0..len) as there is room for. The last GZIP_MARGIN bytes of that are in the
- * next plan, too, and are not taken. in[0] follows all bytes that were taken; is_end: the file ends
- * with in[len]. */
-enum decode_planned gzip_plan_piece(struct gzip_walk *walk, struct decode_plan *plan, size_t len,
-                                    bool is_end);
+/* True if a frame of zstd goes on: the file must not end here. If a member of gzip is cut short,
+ * the device refuses it. */
+static inline bool decode_walk_in_frame(const struct decode_walk *walk)
+{
+    return walk->parts.next == ZSTD_BLOCK;
+}
 
-/* Learns how much content a piece has given: the next pieces have a size that leaves room for some
- * more. After a piece for which there was no room, perhaps for another reason, they grow slowly. */
-void gzip_plan_learn(struct gzip_walk *walk, const struct decode_plan *plan, uint32_t content);
+/* Finds the format of a codec's batches. False: no GPU decompresses that. */
+bool decode_format_of(const struct codec *codec, enum decode_format *format);
 
-/* Goes back to a piece for which there was no room, and makes it smaller. False: it cannot be. */
-bool gzip_plan_again(struct gzip_walk *walk, const struct decode_plan *plan);
-
-/* --- any format --- */
-
-/* The host's position in a file. */
-struct decode_walk {
-    enum decode_format format;
-    union {
-        struct zstd_walk zstd;
-        struct gzip_walk gzip;
-    };
-};
-
-/* Begins a file of that codec with the frame at byte `at`. Of zstd, frames with a larger window are
- * left; and with leave_checksums those with a checksum. False: no GPU decompresses that. */
-bool decode_walk_begin(struct decode_walk *walk, const struct codec *codec, uint64_t at,
-                       uint32_t window_max, bool leave_checksums);
-
-/* Adds to a plan as much of in[0..len) as there is and fits. in[0] is the byte that follows in the
- * file after all that was taken; is_end: the file ends with in[len]. Bytes that are added now,
- * plan->in_size - plan->in_at from in[0] on, will be in the batch's memory at DECODE_CARRY +
- * plan->in_at. Goes on from what was taken, also with DECODE_NEEDS_MORE. */
+/* Adds to a plan as much of in[0..len) as there is and fits: of zstd whole blocks, of gzip a piece.
+ * in[0] is the byte that follows in the file after all that was taken; is_end: the file ends with
+ * in[len]. Bytes that are added now, plan->in_size - plan->in_at from in[0] on, will be in the
+ * batch's memory at DECODE_CARRY + plan->in_at. Goes on from what was taken, also with
+ * DECODE_NEEDS_MORE, where headers and skippable frames may have been.
+ *
+ * Of zstd, a last block is taken together with the checksum after it. The next call sees what stops
+ * the walk after a block. A batch of many frames (batch.h) that is full ends with the last one that
+ * fits as a whole, if the next one begins in in[0..len).
+ *
+ * Of gzip, the last GZIP_MARGIN bytes of a piece are in the next plan, too, and are not taken. */
 enum decode_planned decode_walk_plan(struct decode_walk *walk, struct decode_plan *plan,
                                      const unsigned char *in, size_t len, bool is_end);
 
-/* The bytes that a file goes on with after all that was planned. */
-struct decode_ahead {
-    uint64_t at;    /* where that begins in the file */
-    bool in_frame;  /* a frame goes on: the file must not end here; */
-    bool is_hashed; /* and the host is to hash its content */
-};
+/* Learns how much content a piece of gzip has given: the next pieces have a size that leaves room
+ * for some more. After a piece for which there was no room, perhaps for another reason, they grow
+ * slowly. */
+void gzip_plan_learn(struct decode_walk *walk, const struct decode_plan *plan, uint32_t content);
 
-/* Returns that. */
-struct decode_ahead decode_walk_peek(const struct decode_walk *walk);
+/* Goes back to a piece for which there was no room, and makes it smaller. False: it cannot be. */
+bool gzip_plan_again(struct decode_walk *walk, const struct decode_plan *plan);
 
 /* --- a device that decompresses: what gpu/engine/device.h is extended by --- */
 

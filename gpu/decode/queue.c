@@ -83,7 +83,8 @@ static size_t choose_input_size(const struct gpu_decoder *decoder, size_t batche
 {
     const struct decoder_memory *memory = &decoder->memory;
     const struct gpu_options *options = &decoder->gpu->options;
-    const uint64_t max = options->memory_left() / 2 / options->sharers;
+    const uint64_t left = options->memory_left ? options->memory_left() : UINT64_MAX;
+    const uint64_t max = left / 2 / options->sharers;
     const size_t others =
         batches + (options->no_check ? 0 : CHECK_THREADS * CHECK_PARTS * memory->fetch_size);
     size_t size = memory->size == DECODER_LARGE ? INPUT_LARGE : INPUT_SMALL;
@@ -214,7 +215,6 @@ bool decoder_queue_open_batch(struct gpu_decoder *decoder, const struct origin *
     batch->is_dropped = batch->is_corrupt = false;
     batch->left = batch->ending = 0;
     batch->slot.chunk = (struct chunk){.engine = &decoder->gpu->engine, .origin = *origin};
-    batch->work.plan.format = decoder->file.walk.format;
     decode_plan_clear(&batch->work.plan);
     decoder->planned = batch;
     decoder->turn = (decoder->turn + 1) % decoder->memory.decoding.batches;
@@ -241,7 +241,7 @@ bool decoder_queue_launch(struct gpu_decoder *decoder)
         return false;
     batch->slot.chunk.origin.at.index = file->launched;
     batch->slot.chunk.origin.end = ENDS_NOTHING;
-    batch->goes_on = decode_walk_peek(&file->walk).is_hashed;
+    batch->goes_on = decode_walk_in_frame(&file->walk) && file->walk.parts.header.has_checksum;
     batch->has_hash = false; /* the next one, which is free, has read it */
     batch->state = BATCH_DECODING;
     batch->work.begins = file->launched++ == 0;
@@ -275,8 +275,7 @@ bool decoder_queue_launch_due(struct gpu_decoder *decoder)
 struct compressed_next decoder_queue_next(struct gpu_decoder *decoder)
 {
     struct decoder_file *file = &decoder->file;
-    const uint64_t at = decode_walk_peek(&file->walk).at;
-    uint64_t again = at;
+    uint64_t again = file->walk.at;
     for (unsigned i = 0; file->walk.format == DECODE_GZIP && i < decoder->memory.decoding.batches;
          i++) {
         const struct decoder_batch *batch = &decoder->memory.batch[i];
@@ -286,8 +285,10 @@ struct compressed_next decoder_queue_next(struct gpu_decoder *decoder)
             again = plan->at;
     }
     file->goes_back = false;
-    return (struct compressed_next){
-        .is_wanted = file->end == FILE_GOES_ON, .at = at, .need = file->need, .again = again};
+    return (struct compressed_next){.is_wanted = file->end == FILE_GOES_ON,
+                                    .at = file->walk.at,
+                                    .need = file->need,
+                                    .again = again};
 }
 
 /* --- verdicts --- */
@@ -307,7 +308,7 @@ static bool go_back(struct gpu_decoder *decoder, struct decoder_batch *refused)
     const bool is_pipe = file->start.size == 0;
     if ((why != DECODE_NO_ROOM && (why != DECODE_TOO_MANY || !is_pipe)) ||
         file->walk.format != DECODE_GZIP || file->end == FILE_REFUSED ||
-        !gzip_plan_again(&file->walk.gzip, &refused->work.plan))
+        !gzip_plan_again(&file->walk, &refused->work.plan))
         return false;
     decoder_queue_drop_planned(decoder);
     refused->state = BATCH_FREE;
@@ -339,7 +340,7 @@ static bool poll_verdict(struct gpu_decoder *decoder)
     if (!is_good)
         file->end = FILE_REFUSED;
     else if (file->walk.format == DECODE_GZIP)
-        gzip_plan_learn(&file->walk.gzip, &batch->work.plan, batch->work.verdict->content);
+        gzip_plan_learn(&file->walk, &batch->work.plan, batch->work.verdict->content);
     else if (decoder->check.count > 0 && file->end != FILE_REFUSED)
         content_check_begin(decoder, batch);
     return true;

@@ -107,8 +107,6 @@ static struct slot *slots_arrive(struct slots *slots)
     return slot;
 }
 
-/* --- what is in flight --- */
-
 void gpu_pause_unlocked(struct gpu_engine *gpu)
 {
     pthread_mutex_unlock(&gpu->lock);
@@ -564,46 +562,33 @@ static const struct engine_ops gpu_ops = {
     .close = gpu_close,
 };
 
-/* Opens the device to count by a strategy. As device_thread_open. */
-static struct device_thread *open_thread(struct gpu_engine *gpu, const struct strategy *strategy,
-                                         bool *is_stuck, struct error *error)
-{
-    struct gpu_options *options = &gpu->options;
-    options->strategy = strategy;
-    const struct device_plan plan = {
-        .ordinal = options->ordinal,
-        .cuda_device = options->cuda_device,
-        .strategy = (enum strategy_id)(strategy - strategies),
-        .spec = gpu->spec,
-        .slots = options->buffers,
-        .slot_size = slots_data_size(gpu->spec, options->chunk_size),
-        .timing = options->timing,
-    };
-    return device_thread_open(&plan, options->deadline_ms, is_stuck, error);
-}
-
 /* Opens the device by the strategy of the options, or the fastest for which it has memory. 0 or -1.
  */
 static int open_device(struct gpu_engine *gpu, struct error *error)
 {
-    const struct strategy *wanted = gpu->options.strategy;
-    const struct strategy *strategy =
-        wanted ? wanted : strategy_best(gpu->spec, gpu->options.chunk_size);
+    struct gpu_options *options = &gpu->options;
+    const bool is_wanted = options->strategy != NULL;
     bool is_stuck;
-    if (!strategy) {
-        error_set(error, "no GPU kernel can count this");
-        return -1;
+    if (!is_wanted)
+        options->strategy = strategy_best(gpu->spec, options->chunk_size);
+    while (options->strategy) {
+        const struct device_plan plan = {
+            .ordinal = options->ordinal,
+            .cuda_device = options->cuda_device,
+            .strategy = (enum strategy_id)(options->strategy - strategies),
+            .spec = gpu->spec,
+            .slots = options->buffers,
+            .slot_size = slots_data_size(gpu->spec, options->chunk_size),
+            .timing = options->timing,
+        };
+        gpu->thread = device_thread_open(&plan, options->deadline_ms, &is_stuck, error);
+        if (gpu->thread)
+            return 0;
+        if (is_stuck || is_wanted || !strategy_has_scratch(options->strategy))
+            return -1;
+        options->strategy = strategy_without_scratch(gpu->spec);
     }
-    gpu->thread = open_thread(gpu, strategy, &is_stuck, error);
-    if (!gpu->thread && !is_stuck && !wanted && strategy_has_scratch(strategy))
-        gpu->thread = open_thread(gpu, strategy_without_scratch(gpu->spec), &is_stuck, error);
-    return gpu->thread ? 0 : -1;
-}
-
-/* The memory that is left, for options without a limit. */
-static uint64_t memory_without_limit(void)
-{
-    return UINT64_MAX;
+    return error_set(error, "no GPU kernel can count this");
 }
 
 struct engine *gpu_engine_open(const struct histogram_spec *spec, const struct gpu_options *options,
@@ -619,8 +604,6 @@ struct engine *gpu_engine_open(const struct histogram_spec *spec, const struct g
     gpu->engine.files = options->files;
     gpu->spec = spec;
     gpu->options = *options;
-    if (!options->memory_left)
-        gpu->options.memory_left = memory_without_limit;
     if (options->sharers == 0)
         gpu->options.sharers = 1;
     if (open_device(gpu, error) != 0) {

@@ -226,19 +226,15 @@ static bool awaits_refusal(const struct gpu_group *group, int existing)
  * ended. Returns whether one is open. */
 static bool await_members(struct gpu_group *group, bool for_all)
 {
-    int existing = -1;
     struct error unused;
     pthread_mutex_lock(&group->lock);
-    while (group->starting > 0) {
-        const bool is_open = gpu_group_state(&group->engine).ready > 0;
-        if (is_open && !for_all && existing < 0) {
-            pthread_mutex_unlock(&group->lock);
-            existing = device_count_all(&unused);
-            pthread_mutex_lock(&group->lock);
-        }
-        if (is_open && !for_all && !awaits_refusal(group, existing))
-            break;
-        if (group->starting > 0)
+    while (group->starting > 0 && (for_all || gpu_group_state(&group->engine).ready == 0))
+        pthread_cond_wait(&group->changed, &group->lock);
+    if (group->starting > 0) {
+        pthread_mutex_unlock(&group->lock);
+        const int existing = device_count_all(&unused);
+        pthread_mutex_lock(&group->lock);
+        while (awaits_refusal(group, existing))
             pthread_cond_wait(&group->changed, &group->lock);
     }
     pthread_mutex_unlock(&group->lock);

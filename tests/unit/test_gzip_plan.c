@@ -53,14 +53,14 @@ static void check_piece(struct arriving *file, const struct decode_plan *plan, u
     file->is_over = plan->is_end;
 }
 
-/* Plans what there is of a file, as decoder_inputs.c does. Returns what is needed from there on. */
-static uint64_t plan_all(struct arriving *file, struct gzip_walk *walk, struct decode_plan *plan,
+/* Plans what there is of a file, as decoder.c does. Returns what is needed from there on. */
+static uint64_t plan_all(struct arriving *file, struct decode_walk *walk, struct decode_plan *plan,
                          uint64_t *at)
 {
     for (;;) {
         const size_t len = (size_t)(file->arrived - *at);
         const enum decode_planned planned =
-            gzip_plan_piece(walk, plan, len, file->arrived == file->size);
+            decode_walk_plan(walk, plan, NULL, len, file->arrived == file->size);
         if (planned == DECODE_NEEDS_MORE) {
             check(plan->taken == 0, "something was taken", file->size, *at);
             return plan->need;
@@ -76,8 +76,8 @@ static uint64_t plan_all(struct arriving *file, struct gzip_walk *walk, struct d
 static void go_through(uint64_t size, const struct decode_capacity *capacity, uint64_t step)
 {
     struct arriving file = {.size = size, .is_first = true};
-    struct gzip_walk walk = {.at = 0};
-    struct decode_plan plan = {.capacity = *capacity, .format = DECODE_GZIP};
+    struct decode_walk walk = {.format = DECODE_GZIP};
+    struct decode_plan plan = {.capacity = *capacity};
     uint64_t at = 0;
     decode_plan_clear(&plan);
     while (file.arrived < size) {
@@ -106,15 +106,14 @@ static uint32_t content_of(const struct decode_plan *plan, uint64_t size, uint64
  * larger again. */
 static void go_back(uint64_t size, uint64_t dense)
 {
-    struct gzip_walk walk = {.at = 0};
-    struct decode_plan plan = {.capacity = {.in = 8 << 20, .room = 16 << 20},
-                               .format = DECODE_GZIP};
+    struct decode_walk walk = {.format = DECODE_GZIP};
+    struct decode_plan plan = {.capacity = {.in = 8 << 20, .room = 16 << 20}};
     unsigned refused = 0;
     uint64_t end = 0;
     for (bool is_end = false; !is_end;) {
         const uint64_t at = walk.at;
         decode_plan_clear(&plan);
-        if (gzip_plan_piece(&walk, &plan, (size_t)(size - at), true) != DECODE_PLANNED)
+        if (decode_walk_plan(&walk, &plan, NULL, (size_t)(size - at), true) != DECODE_PLANNED)
             break;
         const uint32_t content = content_of(&plan, size, dense);
         check(plan.in_size <= piece_max(&plan), "too large", size, at);

@@ -106,7 +106,7 @@ static void check_batch(struct walked *walked, const struct decode_plan *plan, s
 static void check_walk(const unsigned char *in, size_t len, const struct naive_zstd *naive,
                        struct decode_plan plan, size_t piece)
 {
-    struct zstd_walk walk = {.window_max = ZSTD_WINDOW_MAX};
+    struct decode_walk walk = {.window_max = ZSTD_WINDOW_MAX};
     struct walked walked = {.in = in, .naive = naive};
     size_t at = 0, there = 0;
     for (;;) {
@@ -116,7 +116,7 @@ static void check_walk(const unsigned char *in, size_t len, const struct naive_z
             exit(1);
         memcpy(arrived, in + at, there - at);
         decode_plan_clear(&plan);
-        enum decode_planned planned = zstd_plan_blocks(&walk, &plan, arrived, there - at);
+        enum decode_planned planned = decode_walk_plan(&walk, &plan, arrived, there - at, false);
         free(arrived);
         check(planned != DECODE_LEFT, "left", at);
         check(planned != DECODE_PLANNED || plan.blocks > 0, "no block", at);
@@ -171,7 +171,7 @@ static void check_pieces(struct walked *walked, const struct decode_plan *plan,
 static void check_laying_on(const unsigned char *in, size_t len, const struct naive_zstd *naive,
                             struct decode_plan plan, size_t piece)
 {
-    struct zstd_walk walk = {.window_max = ZSTD_WINDOW_MAX};
+    struct decode_walk walk = {.window_max = ZSTD_WINDOW_MAX};
     struct walked walked = {.in = in, .naive = naive};
     unsigned char *memory = malloc(plan.capacity.in);
     if (!memory)
@@ -183,7 +183,7 @@ static void check_laying_on(const unsigned char *in, size_t len, const struct na
         end = end + piece < len ? end + piece : len;
         enum decode_planned planned = DECODE_PLANNED;
         while (planned == DECODE_PLANNED || planned == DECODE_FULL) {
-            planned = zstd_plan_blocks(&walk, &plan, in + at, end > at ? end - at : 0);
+            planned = decode_walk_plan(&walk, &plan, in + at, end > at ? end - at : 0, false);
             check(planned != DECODE_LEFT, "left", at);
             check(plan.in_size <= plan.capacity.in, "more than the batch holds", at);
             if (planned == DECODE_PLANNED)
@@ -266,7 +266,7 @@ static int count_alone(size_t size, unsigned count, uint32_t room, size_t piece)
                   size); /* in raw blocks, which need no more room than that */
     for (unsigned i = 0; i < count; i++)
         len += frame_compress(in + len, cap - len, &settings, data, size);
-    struct zstd_walk walk = {.window_max = ZSTD_WINDOW_MAX};
+    struct decode_walk walk = {.window_max = ZSTD_WINDOW_MAX};
     struct decode_plan plan = plan_of(BLOCKS_MAX, BLOCKS_MAX, room);
     plan.capacity.in = 1 << 28;
     int alone = 0;
@@ -276,7 +276,7 @@ static int count_alone(size_t size, unsigned count, uint32_t room, size_t piece)
         for (size_t there = at; planned != DECODE_FULL && there < len;) {
             there = piece < len - there ? there + piece : len;
             do {
-                planned = zstd_plan_blocks(&walk, &plan, in + at, there - at);
+                planned = decode_walk_plan(&walk, &plan, in + at, there - at, false);
                 at += (size_t)plan.taken;
             } while (planned == DECODE_PLANNED);
         }
@@ -307,14 +307,14 @@ static void check_empty_blocks(size_t piece)
 {
     static unsigned char frame[100000] = {0x28, 0xb5, 0x2f, 0xfd, 0, 7 << 3};
     const size_t len = 6 + 3 * 30000;
-    struct zstd_walk walk = {.window_max = ZSTD_WINDOW_MAX};
+    struct decode_walk walk = {.window_max = ZSTD_WINDOW_MAX};
     struct decode_plan plan = plan_of(1, 1, 0);
     frame[len - 3] = 1;
     plan.capacity.in = 1000;
     decode_plan_clear(&plan);
     for (size_t at = 0; at < len; at += (size_t)plan.taken) {
         const size_t left = len - at, some = left < piece ? left : piece;
-        const enum decode_planned planned = zstd_plan_blocks(&walk, &plan, frame + at, some);
+        const enum decode_planned planned = decode_walk_plan(&walk, &plan, frame + at, some, false);
         check(planned == (some < left || plan.blocks == 0 ? DECODE_NEEDS_MORE : DECODE_PLANNED),
               "empty blocks in a batch", at);
         if (plan.taken == 0)
@@ -367,29 +367,29 @@ static void check_left(void)
 {
     for (size_t i = 0; i < sizeof all_left / sizeof *all_left; i++) {
         const struct left *left = &all_left[i];
-        struct zstd_walk walk = {.window_max = ZSTD_WINDOW_MAX};
+        struct decode_walk walk = {.window_max = ZSTD_WINDOW_MAX};
         struct decode_plan plan = plan_of(10, 10, DECODE_BLOCK_CONTENT);
-        check(zstd_plan_blocks(&walk, &plan, left->in, left->len) == left->planned, left->what,
-              left->len);
+        check(decode_walk_plan(&walk, &plan, left->in, left->len, false) == left->planned,
+              left->what, left->len);
     }
-    struct zstd_walk walk = {.window_max = ZSTD_WINDOW_MAX, .leave_checksums = true};
+    struct decode_walk walk = {.window_max = ZSTD_WINDOW_MAX, .leave_checksums = true};
     struct decode_plan plan = plan_of(10, 10, DECODE_BLOCK_CONTENT);
     const struct left *last = &all_left[sizeof all_left / sizeof *all_left - 1];
-    check(zstd_plan_blocks(&walk, &plan, last->in, last->len) == DECODE_LEFT, "a checksum is taken",
-          0);
+    check(decode_walk_plan(&walk, &plan, last->in, last->len, false) == DECODE_LEFT,
+          "a checksum is taken", 0);
 }
 
 /* A skippable frame that is not all there, and what follows it. */
 static void check_skippable(void)
 {
     const unsigned char in[8] = {0x5f, 0x2a, 0x4d, 0x18, 0xff, 0xff, 0xff, 0xff};
-    struct zstd_walk walk = {.window_max = ZSTD_WINDOW_MAX};
+    struct decode_walk walk = {.window_max = ZSTD_WINDOW_MAX};
     struct decode_plan plan = plan_of(10, 10, DECODE_BLOCK_CONTENT);
-    check(zstd_plan_blocks(&walk, &plan, in, sizeof in) == DECODE_NEEDS_MORE, "planned", 0);
+    check(decode_walk_plan(&walk, &plan, in, sizeof in, false) == DECODE_NEEDS_MORE, "planned", 0);
     check(plan.taken == 8 + (uint64_t)0xffffffff && walk.at == plan.taken, "not skipped", 0);
     decode_plan_clear(&plan);
-    check(zstd_plan_blocks(&walk, &plan, all_left[0].in, 9) == DECODE_PLANNED, "nothing after it",
-          0);
+    check(decode_walk_plan(&walk, &plan, all_left[0].in, 9, false) == DECODE_PLANNED,
+          "nothing after it", 0);
 }
 
 /* --- memory --- */
