@@ -293,8 +293,7 @@ if HAVE_CXX
 test_libraries += tests/device/libemulated.a
 tests_device_libemulated_a_SOURCES = \
 	tests/device/emulated_device.cpp tests/device/emulated_device.h \
-	tests/device/emulated_device_internal.h tests/device/emulated_plan.cpp \
-	tests/device/emulated_streams.cpp \
+	tests/device/emulated_device_internal.h tests/device/emulated_streams.cpp \
 	tests/device/emulation.cpp tests/device/emulation.h \
 	tests/device/kernels_on_host.cpp tests/device/zstd_on_host.cpp
 tests_device_libemulated_a_CXXFLAGS = $(AM_CXXFLAGS) $(FIBER_CFLAGS)

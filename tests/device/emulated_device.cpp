@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// See emulated_device.h: the functions of the seam.
+// See emulated_device.h: what is to go wrong with devices, and the functions of the seam.
 #include "tests/device/emulated_device_internal.h"
 
 extern "C" {
@@ -30,7 +30,65 @@ static unsigned shared_max()
     return given ? static_cast<unsigned>(std::atoi(given)) : 227 * 1024;
 }
 
-int emulated::lose(struct device *device)
+std::atomic<bool> emulated::struck;
+
+// --- what is to go wrong ---
+
+namespace
+{
+
+std::atomic<unsigned> calls, devices_open; // of all devices
+std::atomic<uint64_t> decoding_memory;
+
+// A rule of the seam was broken: ends the process.
+[[noreturn]] void broken(const char *rule)
+{
+    std::fprintf(stderr, "emulated device: %s\n", rule);
+    std::abort();
+}
+
+std::mutex plan_lock; // a device of an earlier run may still be opening while the next is planned
+struct fault_plan plan;
+bool planned;
+
+// GPUHISTO_FAULT=KIND:AT[:once]
+struct fault_plan plan_from_environment()
+{
+    const char *devices = std::getenv("GPUHISTO_DEVICES");
+    struct fault_plan given = {FAULT_NONE, 0, true, 1, 1, 0, false};
+    static const char *const names[] = {"none", "error", "wrong",   "hang",
+                                        "late", "stop",  "content", "stuck"};
+    const char *text = std::getenv("GPUHISTO_FAULT");
+    char name[16] = "", once[8] = "";
+    if (devices)
+        given.devices = static_cast<unsigned>(std::atoi(devices));
+    if (!text)
+        return given;
+    if (std::sscanf(text, "%15[a-z]:%u:%7s", name, &given.at, once) < 2)
+        broken("GPUHISTO_FAULT is KIND:AT[:once]");
+    given.reads_only = std::strncmp(name, "read", 4) == 0;
+    const char *kind = given.reads_only ? name + 4 : name;
+    for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (std::strcmp(kind, names[i]) == 0)
+            given.fault = static_cast<enum fault>(i);
+    given.for_good = !*once;
+    return given;
+}
+
+// What is to go wrong with the next device that is opened.
+struct fault_plan current_plan()
+{
+    std::lock_guard<std::mutex> guard(plan_lock);
+    return planned ? plan : plan_from_environment();
+}
+
+// Never destroyed: a call that is stuck when the process ends still waits for them.
+std::mutex &stuck_lock = *new std::mutex;
+std::condition_variable &stuck_changed = *new std::condition_variable;
+unsigned stuck, releases;
+
+// Loses the device: gives -1.
+int lose(struct device *device)
 {
     if (device->lost)
         return -1;
@@ -43,8 +101,22 @@ int emulated::lose(struct device *device)
     return -1;
 }
 
-namespace
+// Does not return before emulated_device_release is called. The device is lost then.
+void get_stuck(struct device *device)
 {
+    struck = true;
+    {
+        std::unique_lock<std::mutex> guard(stuck_lock);
+        const unsigned before = releases;
+        stuck++;
+        stuck_changed.wait(guard, [=] { return releases != before; });
+    }
+    if (device->is_open)
+        lose(device);
+    std::lock_guard<std::mutex> guard(stuck_lock);
+    stuck--;
+    stuck_changed.notify_all();
+}
 
 // Marks the time a thread spends inside the seam, counts the call, and lets it fail or get stuck. A
 // look in vain does not count: an engine may look as often as it likes.
@@ -105,6 +177,45 @@ class seam_call
 
 } // namespace
 
+extern "C" void emulated_device_release(void)
+{
+    std::unique_lock<std::mutex> guard(stuck_lock);
+    releases++;
+    stuck_changed.notify_all();
+    stuck_changed.wait(guard, [] { return stuck == 0; });
+}
+
+extern "C" void emulated_device_plan(struct fault_plan given)
+{
+    std::lock_guard<std::mutex> guard(plan_lock);
+    plan = given;
+    planned = true;
+    calls = 0;
+    struck = false;
+}
+
+extern "C" void emulated_device_memory(uint64_t bytes)
+{
+    decoding_memory = bytes;
+}
+
+extern "C" unsigned emulated_device_calls(void)
+{
+    return calls;
+}
+
+extern "C" bool emulated_device_struck(void)
+{
+    return struck;
+}
+
+extern "C" unsigned emulated_devices_open(void)
+{
+    return devices_open;
+}
+
+// --- opening ---
+
 int device_count_all(struct error *)
 {
     const unsigned devices = current_plan().devices;
@@ -137,7 +248,8 @@ struct device *device_open(const struct device_plan *wanted, struct error *error
         device->args.map.rows.table = device->table.get();
         device->args.map.groups.table = static_cast<const uint16_t *>(device->table.get());
     }
-    while (device->how.partition.tiles > tiles_max && launch_take_less(&device->how))
+    // Few tiles, so that tests see what comes of it.
+    while (device->how.partition.tiles > 8 && launch_take_less(&device->how))
         continue;
     device->args.shape = device->how.shape;
     device->args.partition = device->how.partition;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-// What the files of the emulated device share: emulated_plan.cpp (what is to go wrong),
-// emulated_streams.cpp (the thread that does the work), emulated_device.cpp (the seam's functions).
+// What the files of the emulated device share: emulated_device.cpp (what is to go wrong, and the
+// seam's functions) and emulated_streams.cpp (the thread that does the work).
 #ifndef GPUHISTO_TESTS_EMULATED_DEVICE_INTERNAL_H
 #define GPUHISTO_TESTS_EMULATED_DEVICE_INTERNAL_H
 
@@ -28,19 +28,7 @@ namespace emulated
 
 constexpr unsigned resident_blocks = 3; // on the whole device
 
-// Tiles that partitioned has memory for: few, so that tests see what comes of it.
-constexpr unsigned tiles_max = 8;
-
-// Counted over all devices.
-extern std::atomic<unsigned> calls, devices_open;
-extern std::atomic<bool> struck;
-extern std::atomic<uint64_t> decoding_memory;
-
-// A rule of the seam was broken: ends the process.
-[[noreturn]] void broken(const char *rule);
-
-// What is to go wrong with the next device that is opened.
-struct fault_plan current_plan();
+extern std::atomic<bool> struck; // the fault came to pass, with any device
 
 // Work that was enqueued.
 struct job {
@@ -57,7 +45,6 @@ struct awaited {
 struct slot {
     std::unique_ptr<unsigned char[]> buffer; // memory that ends where data do
     unsigned char *data;                     // in it
-    size_t len = 0;
     bool copied = false, in_flight = false;
     struct slot_times times = {};
     bool decoded = false;
@@ -118,19 +105,10 @@ struct device {
 namespace emulated
 {
 
-// Does not return before emulated_device_release is called. The device is lost then.
-void get_stuck(struct device *device);
-
-// Loses the device: gives -1.
-int lose(struct device *device);
-
 struct decode_batch &batch_of(struct device *device, unsigned slot);
 
 // Counts len bytes into the device's histogram, at once.
 void run_kernel(struct device *device, const unsigned char *data, unsigned long long len);
-
-// Gathers the pages of a snapshot, if it is in pages, at once. The words that it is copied from.
-const unsigned long long *gather_snapshot(struct device *device);
 
 // Puts work on one of the device's streams. Under the lock.
 void enqueue(struct device *device, const job &job);

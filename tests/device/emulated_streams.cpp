@@ -91,6 +91,10 @@ void run_kernel(struct device *device, const unsigned char *data, unsigned long 
     });
 }
 
+namespace
+{
+
+// Gathers the pages of a snapshot, if it is in pages, at once. The words that it is copied from.
 const unsigned long long *gather_snapshot(struct device *device)
 {
     const unsigned pages = static_cast<unsigned>(device->page_positions.size());
@@ -103,9 +107,6 @@ const unsigned long long *gather_snapshot(struct device *device)
     });
     return device->page_words.data();
 }
-
-namespace
-{
 
 // Copies the histogram out; a lost device leaves garbage.
 void perform_snapshot(struct device *device, const struct device_counts &to, bool dying)
@@ -198,7 +199,6 @@ void perform(struct device *device, const job &job, bool dying)
     case WORK_COPY_IN:
         slot.times.copy_begin = device->now();
         std::memcpy(place(device, slot, work.chunk.len), work.chunk.data, work.chunk.len);
-        slot.len = work.chunk.len;
         slot.times.copy_end = device->now();
         break;
     case WORK_COUNT:

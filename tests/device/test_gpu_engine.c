@@ -474,11 +474,8 @@ static void make_do_part(const void *arg)
         .chunk_size = schedule.chunk_size, .buffers = schedule.buffers, .deadline_ms = 60000};
     struct binning binning;
     struct error error = {""};
-    const struct value_type *type = value_types;
-    while (strcmp(type->name, "u32") != 0)
-        type++;
     binning_own(&binning, 100000);
-    histogram_spec_values(&schedule.spec, type, &binning);
+    histogram_spec_values(&schedule.spec, value_type_find("u32"), &binning);
     totals->schedules++;
     emulated_device_plan((struct fault_plan){.fault = FAULT_ERROR, .at = 1});
     struct engine *gpu = gpu_engine_open(&schedule.spec, &options, &error);
@@ -568,12 +565,9 @@ int main(void)
 {
     struct histogram_spec bytes, letters, many, numbers, fields;
     struct binning binning;
-    const struct value_type *type = value_types;
     totals = apart_memory(sizeof *totals);
-    while (strcmp(type->name, "u16") != 0)
-        type++;
     binning_own(&binning, MANY_BINS);
-    histogram_spec_values(&many, type, &binning);
+    histogram_spec_values(&many, value_type_find("u16"), &binning);
     if (binning_equal(&binning, 0, 10, 100) != 0)
         return 1;
     histogram_spec_numbers(&numbers, &binning);

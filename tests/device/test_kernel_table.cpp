@@ -77,10 +77,7 @@ void check_cluster(size_t bins, unsigned max, unsigned blocks, const char *messa
     struct error error = {""};
     const struct launch_limits limits = {227 * 1024, 1 << 20, max};
     binning_own(&binning, bins);
-    const struct value_type *type = value_types;
-    while (std::strcmp(type->name, "u32") != 0)
-        type++;
-    histogram_spec_values(&spec, type, &binning);
+    histogram_spec_values(&spec, value_type_find("u32"), &binning);
     const struct launch how = launch_with(STRATEGY_clusters, &spec, limits);
     const bool fits = launch_fits(&how, limits, &error);
     cases++;

@@ -394,13 +394,10 @@ static void check_many_bins(void)
         {"u64", 65537},
     };
     for (size_t i = 0; i < COUNT_OF(specs) - scale_is_small_or_slow(); i++) {
-        const struct value_type *type = value_types;
         struct histogram_spec spec;
         struct binning binning;
-        while (strcmp(type->name, specs[i].type) != 0)
-            type++;
         binning_own(&binning, specs[i].bins);
-        histogram_spec_values(&spec, type, &binning);
+        histogram_spec_values(&spec, value_type_find(specs[i].type), &binning);
         if (specs[i].bins < 1000000)
             check_many_by(STRATEGY_packed, &spec, true);
         check_many_by(STRATEGY_partitioned, &spec,
