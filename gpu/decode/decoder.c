@@ -9,6 +9,182 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* --- memory --- */
+
+#define KIB ((uint32_t)1 << 10)
+#define MIB ((uint32_t)1 << 20)
+
+/* The memory that is asked of the device. A few thousand blocks of 128 KiB, of several batches,
+ * keep a large GPU busy while one batch is planned, and one or two are hashed and counted. Content
+ * that hardly shrinks fills half of a batch. */
+static const struct device_decoding decoding_of_size[] = {
+    [DECODER_SMALL] = {.capacity = {.in = 8 * MIB,
+                                    .blocks = 4096,
+                                    .frames = 4096,
+                                    .room = 64 * MIB,
+                                    .window = ZSTD_WINDOW_MAX},
+                       .batches = 3},
+    [DECODER_LARGE] = {.capacity = {.in = 64 * MIB,
+                                    .blocks = 4096,
+                                    .frames = 4096,
+                                    .room = 128 * MIB,
+                                    .window = ZSTD_WINDOW_MAX},
+                       .batches = 8},
+};
+
+/* Bytes of an input, which is copied as a whole. A block must fit at least. Several threads read a
+ * large one. */
+#define INPUT_LARGE ((size_t)8 * MIB)
+#define INPUT_SMALL ((size_t)1 * MIB)
+#define INPUT_MIN ((size_t)MIB / 4)
+
+/* Content is copied back in parts: this fraction of a batch, but no fewer bytes than PART_MIN,
+ * and no more than a core's cache holds a few of. */
+#define PART_OF_ROOM 128
+#define PART_MIN ((size_t)32 * KIB)
+#define PART_MAX ((size_t)1 * MIB)
+
+/* Takes an array, on cache lines of its own, from memory that begins at `at`, after the *size bytes
+ * that were taken. NULL if only the size is asked for. */
+static void *array(unsigned char *at, size_t *size, size_t count, size_t each)
+{
+    void *array = at ? at + *size : NULL;
+    *size += pinned_round(count * each, PINNED_LINE);
+    return array;
+}
+
+/* Sets the pointers to what lies in pinned memory from `at` on, which is all zeros: batches, their
+ * arrays, and `fetched`. With NULL there is none. Returns the bytes needed. */
+static size_t lay_out(struct decoder_memory *memory, const struct gpu_engine *gpu,
+                      unsigned char *at)
+{
+    const size_t blocks = memory->decoding.capacity.blocks,
+                 frames = memory->decoding.capacity.frames;
+    struct decoder_batch unused;
+    size_t size = 0;
+    memory->batch = array(at, &size, memory->decoding.batches, sizeof *memory->batch);
+    memory->fetched = array(at, &size, memory->fetch_size, 1);
+    for (unsigned i = 0; i < memory->decoding.batches; i++) {
+        struct decoder_batch *batch = at ? &memory->batch[i] : &unused;
+        struct decode_plan *plan = &batch->work.plan;
+        plan->capacity = memory->decoding.capacity;
+        plan->block = array(at, &size, blocks, sizeof *plan->block);
+        plan->frame = array(at, &size, frames, sizeof *plan->frame);
+        plan->frame_end = array(at, &size, frames, sizeof *plan->frame_end);
+        batch->work.verdict = array(at, &size, 1, sizeof *batch->work.verdict);
+        batch->work.frame_ends = array(at, &size, frames, sizeof *batch->work.frame_ends);
+        batch->slot.index = gpu->slots.count + i;
+        if (snapshot_is_of_chunk(gpu->spec))
+            batch->slot.snapshot = array(at, &size, 1, snapshot_size(gpu->spec));
+    }
+    return size;
+}
+
+/* Returns the bytes that an input should have, or 0: memory is short. All engines together take at
+ * most half of the memory that is left, as it is pinned at once. */
+static size_t choose_input_size(const struct gpu_decoder *decoder, size_t batches)
+{
+    const struct decoder_memory *memory = &decoder->memory;
+    const struct gpu_options *options = &decoder->gpu->options;
+    const uint64_t left = options->memory_left ? options->memory_left() : UINT64_MAX;
+    const uint64_t max = left / 2 / options->sharers;
+    const size_t others =
+        batches + (options->no_check ? 0 : CHECK_THREADS * CHECK_PARTS * memory->fetch_size);
+    size_t size = memory->size == DECODER_LARGE ? INPUT_LARGE : INPUT_SMALL;
+    while (size > memory->decoding.capacity.in)
+        size /= 2;
+    while (size >= INPUT_MIN && DEVICE_INPUTS * size + others > max)
+        size /= 2;
+    return size >= INPUT_MIN ? size : 0;
+}
+
+/* Takes memory for one more input. NULL: there are as many as there may be, or memory is short. */
+static struct decoder_input *add_input(struct gpu_decoder *decoder)
+{
+    struct decoder_memory *memory = &decoder->memory;
+    struct decoder_input *input = &memory->input[memory->inputs];
+    if (memory->inputs == DEVICE_INPUTS)
+        return NULL;
+    *input = (struct decoder_input){.state = INPUT_FREE};
+    if (pinned_open(&input->pinned, memory->input_size, decoder->gpu->thread) != 0)
+        return NULL;
+    memory->inputs++;
+    decoder->gpu->times.decoding.host += memory->input_size;
+    return input;
+}
+
+/* Takes host memory for the batches that the device has. False: memory is short. */
+static bool open_on_host(struct gpu_decoder *decoder)
+{
+    struct gpu_engine *gpu = decoder->gpu;
+    struct decoder_memory *memory = &decoder->memory;
+    const size_t part = memory->decoding.capacity.room / PART_OF_ROOM;
+    memory->fetch_size = pinned_round(part < PART_MIN   ? PART_MIN
+                                      : part > PART_MAX ? PART_MAX
+                                                        : part,
+                                      PINNED_PAGE);
+    const size_t size = lay_out(memory, gpu, NULL);
+    memory->input_size = choose_input_size(decoder, size);
+    if (memory->input_size == 0 || pinned_open(&memory->pinned, size, gpu->thread) != 0)
+        return false;
+    lay_out(memory, gpu, memory->pinned.memory);
+    gpu->times.decoding.host = size;
+    while (!add_input(decoder)) /* there is little address space */
+        if ((memory->input_size /= 2) < INPUT_MIN)
+            return false;
+    if (!gpu->options.no_check)
+        content_check_open(decoder);
+    return true;
+}
+
+static void close_on_host(struct gpu_decoder *decoder)
+{
+    struct decoder_memory *memory = &decoder->memory;
+    content_check_close(decoder); /* its threads use what follows */
+    for (unsigned i = 0; i < memory->inputs; i++)
+        pinned_close(&memory->input[i].pinned);
+    pinned_close(&memory->pinned);
+    memory->inputs = 0;
+    decoder->gpu->times.decoding = (struct gpu_memory){0};
+}
+
+_Static_assert(sizeof(struct device_decoding) <= DEVICE_CALL_MAX, "it is the argument of a call");
+
+/* Takes memory of that size, unless there is, and gives back the memory before. False: it is short,
+ * and there are no batches. */
+static bool open_memory(struct gpu_decoder *decoder, enum decoder_size size)
+{
+    struct decoder_memory *memory = &decoder->memory;
+    struct device_decoding *decoding = &memory->decoding;
+    const struct record_kind kind = record_kind_of_all(decoder->gpu->spec);
+    if (memory->size >= size)
+        return decoding->batches > 0;
+    if (memory->size != DECODER_CLOSED) {
+        memory->earlier = memory->pinned;
+        memory->pinned = (struct pinned){.mapping = NULL};
+    }
+    close_on_host(decoder);
+    memory->size = size;
+    decoder->turn = 0;
+    *decoding = decoding_of_size[size];
+    decoding->keep_min = (uint32_t)kind.max;
+    decoding->lines = kind.type == RECORD_LINES || kind.type == RECORD_CSV;
+    decoding->has_tail =
+        decoding->lines || kind.type == RECORD_TOKENS || kind.type == RECORD_CHARACTERS;
+    const bool is_lost = device_thread_call(decoder->gpu->thread, device_open_decoding, decoding,
+                                            sizeof *decoding) != 0;
+    if (is_lost)
+        gpu_lose_by_call(decoder->gpu);
+    if (is_lost || decoding->batches == 0 || !open_on_host(decoder)) {
+        close_on_host(decoder);
+        decoding->batches = 0;
+        return false;
+    }
+    decoder->gpu->times.decoding.device = decoding->memory;
+    decoder->gpu->times.decoding.batch = decoding->capacity.room;
+    return true;
+}
+
 /* --- compressed bytes, on their way in --- */
 
 /* Looks which inputs the device has copied. True if there is one more since the last look. */
@@ -44,7 +220,7 @@ static struct chunk *acquire_input(struct gpu_decoder *decoder)
         if (memory->input[i].state == INPUT_FREE)
             input = &memory->input[i];
     if (!input)
-        input = decoder_memory_add_input(decoder);
+        input = add_input(decoder);
     if (!input)
         return NULL;
     input->state = INPUT_FILLING;
@@ -54,66 +230,6 @@ static struct chunk *acquire_input(struct gpu_decoder *decoder)
                                   .cap = memory->input_size,
                                   .fill = true};
     return &input->chunk;
-}
-
-/* Returns whether more of the file is to be planned after an input. */
-static enum file_end end_after(const struct decoder_file *file, const struct decoder_input *input,
-                               enum decode_planned planned)
-{
-    const struct chunk *chunk = &input->chunk;
-    const bool is_last = chunk->origin.end == ENDS_FILE, is_full = chunk->len == chunk->cap;
-    const bool is_stuck =
-        planned == DECODE_NEEDS_MORE && input->planned == 0 && (is_last || is_full);
-    if (is_last && input->planned >= chunk->len)
-        return decode_walk_in_frame(&file->walk) || input->planned > chunk->len
-                   ? FILE_REFUSED /* it is cut short */
-                   : FILE_WHOLE;
-    return planned == DECODE_LEFT || is_stuck ? FILE_REFUSED : FILE_GOES_ON;
-}
-
-/* Plans the bytes of an input, and copies them. False: it must wait for a batch. */
-static bool plan_input(struct gpu_decoder *decoder, struct decoder_input *input)
-{
-    struct decoder_file *file = &decoder->file;
-    const struct chunk *chunk = &input->chunk;
-    enum decode_planned planned;
-    do {
-        if (!decoder_queue_open_batch(decoder, &chunk->origin))
-            return false;
-        struct decode_plan *plan = &decoder->planned->work.plan;
-        const size_t done = input->planned < chunk->len ? (size_t)input->planned : chunk->len;
-        planned = decode_walk_plan(&file->walk, plan, chunk->data + done, chunk->len - done,
-                                   chunk->origin.end == ENDS_FILE);
-        input->planned += plan->taken;
-        file->need = plan->need;
-        if (planned == DECODE_PLANNED) {
-            const struct device_work work = {.kind = WORK_COPY_BLOCKS,
-                                             .slot = decoder->planned->slot.index,
-                                             .copy = (unsigned)(input - decoder->memory.input),
-                                             .blocks = {.at = plan->in_at,
-                                                        .bytes = chunk->data + done,
-                                                        .len = plan->in_size - plan->in_at}};
-            gpu_post(decoder->gpu, &work);
-        } else if (planned == DECODE_FULL && !decoder_queue_launch(decoder)) {
-            return false;
-        }
-    } while (planned == DECODE_PLANNED || planned == DECODE_FULL);
-    file->end = end_after(file, input, planned);
-    return true;
-}
-
-/* Plans a chunk of the file from byte `offset` on. That is copied, and decoded when it is due.
- * False: no batch is free, and it must be called again. */
-static bool take_input(struct gpu_decoder *decoder, struct decoder_input *input, uint64_t offset)
-{
-    const struct decoder_file *file = &decoder->file;
-    const bool is_next = offset + input->planned == file->walk.at;
-    /* Otherwise it has gone back meanwhile. */
-    if (file->end == FILE_GOES_ON && is_next && !plan_input(decoder, input))
-        return false;
-    input->state = INPUT_COPYING;
-    decoder_queue_launch_due(decoder);
-    return true;
 }
 
 /* --- content, on its way out --- */
@@ -194,7 +310,8 @@ static void drop_fetched(struct gpu_engine *gpu)
 static void close_decoder(struct gpu_engine *gpu)
 {
     pthread_mutex_lock(&gpu->lock);
-    decoder_memory_close(gpu->decoder);
+    close_on_host(gpu->decoder);
+    pinned_close(&gpu->decoder->memory.earlier);
     pthread_mutex_unlock(&gpu->lock);
     free(gpu->decoder->file.tail.bytes);
     free(gpu->decoder);
@@ -219,7 +336,7 @@ static struct gpu_decoder *attach(struct gpu_engine *gpu, enum decoder_size size
         gpu->decoder = decoder;
         gpu->extension = &extension;
     }
-    return decoder_memory_open(gpu->decoder, size) ? gpu->decoder : NULL;
+    return open_memory(gpu->decoder, size) ? gpu->decoder : NULL;
 }
 
 void gpu_decoder_prepare(struct engine *engine)
@@ -361,7 +478,7 @@ void gpu_decoder_submit(struct gpu_decoder *decoder, struct chunk *chunk, uint64
     struct decoder_input *input = (struct decoder_input *)(void *)chunk;
     pthread_mutex_lock(&gpu->lock);
     gpu->times.feeding.reading += clock_seconds_since(&decoder->filling);
-    while (!gpu->is_lost && !take_input(decoder, input, offset))
+    while (!gpu->is_lost && !decoder_queue_take(decoder, input, offset))
         wait_a_moment(gpu); /* for a batch */
     /* At the end of a file of gzip it waits until it is known whether some of it must come again.
      */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A GPU's decoder, as its files see it: decoder.c (a file's bytes on their way in, content on its
- * way out, and waits) stands above queue.c (memory and batches), and that above content_check.c
+/* A GPU's decoder, as its files see it: decoder.c (memory, a file's bytes on their way in, content
+ * on its way out, and waits) stands above queue.c (batches), and that above content_check.c
  * (checksums).
  *
  * The engine's lock is held in all functions. Once the device is lost, which the engine knows,
@@ -173,29 +173,15 @@ struct gpu_decoder {
     struct timespec filling; /* when the last chunk was given out */
 };
 
-/* --- queue.c: memory --- */
-
-/* Takes memory of that size, unless there is, and gives back the memory before. False: it is short,
- * and there are no batches. */
-bool decoder_memory_open(struct gpu_decoder *decoder, enum decoder_size size);
-
-/* Takes memory for one more input. NULL: there are as many as there may be. */
-struct decoder_input *decoder_memory_add_input(struct gpu_decoder *decoder);
-
-/* Frees the memory, except for what a lost device may still write to. */
-void decoder_memory_close(struct gpu_decoder *decoder);
-
 /* --- queue.c: batches are planned, launched, judged, counted and freed ---
  *
  * A batch is counted once its verdict is good and the checksums of all frames that end in it are
  * right. Then it is a slot in flight without bytes on the host: if the device is lost, the file is
  * begun anew. Content of a frame that goes on is hashed meanwhile. */
 
-/* Begins to plan a batch of that origin, unless one is planned. False if no batch is free. */
-bool decoder_queue_open_batch(struct gpu_decoder *decoder, const struct origin *origin);
-
-/* Launches the batch that is planned, once the next one is free. True if it was launched. */
-bool decoder_queue_launch(struct gpu_decoder *decoder);
+/* Plans a chunk of the file from byte `offset` on. That is copied, and decoded when it is due.
+ * False: no batch is free, and it must be called again. */
+bool decoder_queue_take(struct gpu_decoder *decoder, struct decoder_input *input, uint64_t offset);
 
 /* Launches the batch that is planned, if there is one and that is due. True if it was launched. */
 bool decoder_queue_launch_due(struct gpu_decoder *decoder);

@@ -16,16 +16,10 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-/* --- device_thread.c: the calls of a device, made by a thread of their own: one that never returns
- * holds up nobody else.
- *
- *     the engine          the thread     the device
- *     device_thread_post      ->  posted     ->  device_enqueue
- *     device_thread_arrived   <-  done       <-  device_arrived
- *
- * Work is posted, and done in the order of the posts. Polls compare how much was posted with how
- * much the thread has seen to arrive. So neither ever waits for the device, and a call that hangs
- * shows as work that does not arrive. device.h says what each function does.
+/* --- device_thread.c: the calls of a device, made by a thread of their own, so that one that never
+ * returns holds up nobody else. Work is posted, and done in the order of the posts. The engine
+ * polls what the thread has seen to arrive, so it never waits for the device. device.h says what
+ * each function does.
  *
  * No two threads may be inside functions of the same thread at once: the engine holds its lock. An
  * int is 0, or -1 once the device is lost: a call has failed, or was not answered in time. Then no
