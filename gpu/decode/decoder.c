@@ -14,6 +14,9 @@
 #define KIB ((uint32_t)1 << 10)
 #define MIB ((uint32_t)1 << 20)
 
+/* The most bytes of a small file, which does with less memory. */
+#define SMALL_FILE ((uint64_t)8 * MIB)
+
 /* The memory that is asked of the device. A few thousand blocks of 128 KiB, of several batches,
  * keep a large GPU busy while one batch is planned, and one or two are hashed and counted. Content
  * that hardly shrinks fills half of a batch. */
@@ -174,7 +177,7 @@ static bool open_memory(struct gpu_decoder *decoder, enum decoder_size size)
     const bool is_lost = device_thread_call(decoder->gpu->thread, device_open_decoding, decoding,
                                             sizeof *decoding) != 0;
     if (is_lost)
-        gpu_lose_by_call(decoder->gpu);
+        gpu_lose(decoder->gpu, device_thread_error(decoder->gpu->thread));
     if (is_lost || decoding->batches == 0 || !open_on_host(decoder)) {
         close_on_host(decoder);
         decoding->batches = 0;
@@ -296,17 +299,6 @@ static void release_batch(struct slot *slot)
     decoder_queue_release((struct decoder_batch *)(void *)slot);
 }
 
-/* A batch is not recounted, but decoded again, so content that was fetched in part is of no use. */
-static void drop_fetched(struct gpu_engine *gpu)
-{
-    for (struct slot *slot = gpu->slots.oldest; slot; slot = slot->next) {
-        if (!gpu_is_batch(gpu, slot))
-            continue;
-        free(slot->chunk.data);
-        slot->chunk.data = NULL;
-    }
-}
-
 static void close_decoder(struct gpu_engine *gpu)
 {
     pthread_mutex_lock(&gpu->lock);
@@ -320,7 +312,6 @@ static void close_decoder(struct gpu_engine *gpu)
 static const struct gpu_extension extension = {
     .fetch = fetch_batch,
     .release = release_batch,
-    .drop = drop_fetched,
     .close = close_decoder,
 };
 
@@ -385,7 +376,7 @@ static bool begin(struct gpu_decoder *decoder, const struct compressed_start *st
 static struct gpu_decoder *begin_on(struct gpu_engine *gpu, const struct compressed_start *start)
 {
     const struct timespec begun = clock_now();
-    const bool is_small = start->size > 0 && start->size <= DECODER_SMALL_FILE;
+    const bool is_small = start->size > 0 && start->size <= SMALL_FILE;
     struct gpu_decoder *decoder = NULL;
     enum gpu_loan idle = GPU_IDLE;
     if (!atomic_compare_exchange_strong(&gpu->loan, &idle, GPU_LENT))

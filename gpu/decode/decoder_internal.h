@@ -100,12 +100,9 @@ struct decoder_input {
     struct pinned pinned;
 };
 
-/* The most bytes of a small file, which does with less memory. */
-#define DECODER_SMALL_FILE ((uint64_t)8 << 20)
-
 enum decoder_size {
     DECODER_CLOSED,
-    DECODER_SMALL, /* for files of DECODER_SMALL_FILE bytes */
+    DECODER_SMALL,
     DECODER_LARGE,
 };
 

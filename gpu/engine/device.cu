@@ -3,7 +3,6 @@
 #include "device_internal.cuh"
 
 extern "C" {
-#include "gpu_engine.h"
 #include "src/text/number.h"
 }
 
@@ -194,6 +193,14 @@ static bool prepare_table(struct device *device, const struct histogram_spec *sp
     return done;
 }
 
+// Allocates device memory of zeros.
+template <typename T>
+static bool allocate_zeros(struct device *device, T **memory, size_t size, const char *doing)
+{
+    return device_ok(device, cudaMalloc(memory, size), doing) &&
+           device_ok(device, cudaMemsetAsync(*memory, 0, size, device->counts_stream), doing);
+}
+
 // The histogram, all zeros, and what snapshots in pages take.
 static bool prepare_counts(struct device *device, const struct histogram_spec *spec)
 {
@@ -203,25 +210,16 @@ static bool prepare_counts(struct device *device, const struct histogram_spec *s
         pages->pages = static_cast<unsigned>(row_pages_of(spec->bins));
         counts = static_cast<size_t>(pages->pages) * ROW_PAGE;
     }
-    const size_t size = counts * sizeof(unsigned long long);
-    device->counts_size = size;
     const size_t words = row_pages_words(pages->pages) * sizeof(unsigned long long);
-    if (!device_ok(device, cudaMalloc(&device->args.counts, size), "allocating the histogram") ||
-        !device_ok(device, cudaMemsetAsync(device->args.counts, 0, size, device->counts_stream),
-                   "zeroing the histogram"))
+    device->counts_size = counts * sizeof(unsigned long long);
+    if (!allocate_zeros(device, &device->args.counts, device->counts_size,
+                        "allocating the histogram"))
         return false;
     pages->counts = device->args.counts;
     return pages->pages == 0 ||
-           (device_ok(device, cudaMalloc(&pages->words, words), "allocating a snapshot") &&
-            device_ok(device,
-                      cudaMalloc(&pages->positions, pages->pages * sizeof *pages->positions),
-                      "allocating a snapshot") &&
-            device_ok(device, cudaMemsetAsync(pages->words, 0, words, device->counts_stream),
-                      "zeroing a snapshot") &&
-            device_ok(device,
-                      cudaMemsetAsync(pages->positions, 0, pages->pages * sizeof *pages->positions,
-                                      device->counts_stream),
-                      "zeroing a snapshot"));
+           (allocate_zeros(device, &pages->words, words, "allocating a snapshot") &&
+            allocate_zeros(device, &pages->positions, pages->pages * sizeof *pages->positions,
+                           "allocating a snapshot"));
 }
 
 bool device_reserve_rest(struct device *device, size_t len)
@@ -256,14 +254,13 @@ static bool prepare_numbers(struct device *device, size_t slot_size)
     return done;
 }
 
-static bool find(struct device *device, const struct cuda_device *cuda_device)
+static bool find(struct device *device, const struct cuda_device &cuda_device)
 {
-    const struct cuda_device same = {device->ordinal, device->ordinal, nullptr};
     const int count = device_count_all(&device->error);
     if (count < 0)
         return false;
     if (device->ordinal >= count) {
-        cuda_device_explain(cuda_device ? cuda_device : &same, "", &device->error);
+        cuda_device_explain(&cuda_device, "", &device->error);
         return false;
     }
     return device_enter(device, "choosing the device") &&
@@ -305,7 +302,7 @@ struct device *device_open(const struct device_plan *plan, struct error *error)
         return nullptr;
     }
     const struct histogram_spec *spec = plan->spec;
-    device->ordinal = plan->ordinal;
+    device->ordinal = plan->cuda_device.ordinal;
     device->args.map = sample_map_of(spec);
     device->timing = plan->timing;
     device->slot_count = plan->slots + DEVICE_BATCHES_MAX;
@@ -386,12 +383,6 @@ static bool copy_histogram(struct device *device, const struct device_counts *to
                      "copying the histogram");
 }
 
-static bool snapshot(struct device *device, struct slot *slot, const struct device_counts *to)
-{
-    return copy_histogram(device, to) &&
-           device_record(device, slot->arrived, device->counts_stream);
-}
-
 static bool save(struct device *device, bool goes_back)
 {
     void *const from = goes_back ? device->saved : device->args.counts;
@@ -422,7 +413,8 @@ static bool enqueue(struct device *device, const struct device_work *work)
     case WORK_COUNT:
         return count(device, slot, &work->chunk);
     case WORK_SNAPSHOT:
-        return snapshot(device, slot, &work->counts);
+        return copy_histogram(device, &work->counts) &&
+               device_record(device, slot->arrived, device->counts_stream);
     case WORK_SAVE:
         return save(device, work->goes_back);
     default:
@@ -483,11 +475,9 @@ void device_close(struct device *device)
         device->extension->close(device);
     for (unsigned i = 0; i < device->slot_count; i++) {
         const struct slot *slot = &device->slots[i];
-        destroy_event(slot->copied);
-        destroy_event(slot->arrived);
-        destroy_event(slot->copying);
-        destroy_event(slot->counting);
-        destroy_event(slot->counted);
+        for (cudaEvent_t event :
+             {slot->copied, slot->arrived, slot->copying, slot->counting, slot->counted})
+            destroy_event(event);
         (void)cudaFree(slot->buffer);
     }
     destroy_event(device->opened);

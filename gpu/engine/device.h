@@ -23,11 +23,11 @@
 extern "C" {
 #endif
 
+#include "gpu_engine.h"
 #include "gpu/count/strategy.h"
 #include "src/tally/histogram_spec.h"
 #include "src/base/error.h"
 
-struct cuda_device; /* gpu_engine.h */
 struct device;
 
 /* --- snapshots ---
@@ -73,10 +73,9 @@ static inline size_t device_histogram_words(const struct histogram_spec *spec)
 }
 
 struct device_plan {
-    int ordinal;                           /* number of the device, from 0, as CUDA counts them */
-    const struct cuda_device *cuda_device; /* as the user counts them; NULL: the same */
-    enum strategy_id strategy;             /* how it counts */
-    const struct histogram_spec *spec;     /* what is counted; read in device_open only */
+    struct cuda_device cuda_device;
+    enum strategy_id strategy;         /* how it counts */
+    const struct histogram_spec *spec; /* what is counted; read in device_open only */
     unsigned slots;
     size_t slot_size; /* bytes: the largest chunk */
     bool timing;      /* device_arrived will be asked for times */
@@ -130,7 +129,7 @@ enum device_work_kind {
 
 /* The most batches of an extended device; and what the numbers of copies that may be under way at a
  * time are below. */
-#define DEVICE_BATCHES_MAX 8
+#define DEVICE_BATCHES_MAX GPU_ENGINE_BATCHES_MAX
 #define DEVICE_INPUTS 3 /* of blocks */
 #define DEVICE_READS 17 /* of content */
 

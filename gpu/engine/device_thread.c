@@ -57,7 +57,6 @@ struct question {
 
 struct device_thread {
     struct device_plan plan;
-    struct cuda_device cuda_device; /* the plan's, as a call may outlive the caller's */
     unsigned deadline_ms;
     struct device *device; /* the thread's */
     struct track track[WORK_ARRIVES];
@@ -420,10 +419,6 @@ static struct device_thread *device_thread_allocate(const struct device_plan *pl
         return NULL;
     }
     thread->plan = *plan;
-    if (plan->cuda_device) {
-        thread->cuda_device = *plan->cuda_device;
-        thread->plan.cuda_device = &thread->cuda_device;
-    }
     thread->deadline_ms = deadline_ms;
     thread->owners = 2;
     thread->question.call = open_first;

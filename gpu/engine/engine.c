@@ -16,8 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-_Static_assert(GPU_ENGINE_BATCHES_MAX == DEVICE_BATCHES_MAX, "what a decoder may have");
-
 /* --- slots --- */
 
 /* Returns the bytes of a slot's data: chunk_size, and for text what a chunk has beyond its cap. */
@@ -155,7 +153,7 @@ int gpu_judge_poll(struct gpu_engine *gpu, int found, bool expected)
     if (found > 0)
         gpu->watchdog = (struct watchdog){.looked = clock_now()};
     else if (found < 0)
-        gpu_lose_by_call(gpu);
+        gpu_lose(gpu, device_thread_error(gpu->thread));
     else if (expected && !watchdog_allows(&gpu->watchdog, gpu->options.deadline_ms))
         gpu_lose(gpu, "the device does not answer");
     return gpu->is_lost ? -1 : found;
@@ -169,7 +167,7 @@ int gpu_poll(struct gpu_engine *gpu, enum device_work_kind kind, unsigned number
 void gpu_post(struct gpu_engine *gpu, const struct device_work *work)
 {
     if (device_thread_post(gpu->thread, work) != 0)
-        gpu_lose_by_call(gpu);
+        gpu_lose(gpu, device_thread_error(gpu->thread));
 }
 
 void gpu_put_in_flight(struct gpu_engine *gpu, struct slot *slot)
@@ -332,11 +330,6 @@ void gpu_lose(struct gpu_engine *gpu, const char *why)
     gpu->is_lost = true;
 }
 
-void gpu_lose_by_call(struct gpu_engine *gpu)
-{
-    gpu_lose(gpu, device_thread_error(gpu->thread));
-}
-
 static const char *gpu_loss(struct engine *engine)
 {
     const struct gpu_engine *gpu = gpu_of(engine);
@@ -379,15 +372,17 @@ bool gpu_recount(struct gpu_engine *gpu)
     struct engine *fallback = gpu->options.fallback;
     if (!gpu->is_lost)
         return false;
-    if (gpu->extension)
-        gpu->extension->drop(gpu);
     if (!fallback || !snapshot_is_small(gpu->spec))
         gpu->has_failed = true;
-    while (gpu->slots.oldest && !gpu->has_failed) {
-        const struct chunk *chunk = &slots_arrive(&gpu->slots)->chunk;
-        if (!chunk->data)
+    while (gpu->slots.oldest) {
+        struct slot *slot = slots_arrive(&gpu->slots);
+        struct chunk *chunk = &slot->chunk;
+        if (gpu_is_batch(gpu, slot)) { /* it is decoded again, so what was fetched is of no use */
+            free(chunk->data);
+            chunk->data = NULL;
+        } else if (gpu->has_failed) {
             continue;
-        if (recount_chunk(fallback, chunk, gpu->spec) == 0) {
+        } else if (recount_chunk(fallback, chunk, gpu->spec) == 0) {
             error_locator_add_unseen(gpu->engine.locator, chunk);
         } else {
             error_set(&gpu->why_not_all, "out of memory");
@@ -573,7 +568,6 @@ static int open_device(struct gpu_engine *gpu, struct error *error)
         options->strategy = strategy_best(gpu->spec, options->chunk_size);
     while (options->strategy) {
         const struct device_plan plan = {
-            .ordinal = options->ordinal,
             .cuda_device = options->cuda_device,
             .strategy = (enum strategy_id)(options->strategy - strategies),
             .spec = gpu->spec,

@@ -29,7 +29,7 @@ struct device_thread;
 
 /* Starts the thread and has it open the device, as device_open. NULL with the error set. Sets
  * *is_stuck if it has not answered within a few times the deadline. It may do so later, so what the
- * plan points to must live as long as the process, but for `cuda_device`, which is copied. */
+ * plan points to must live as long as the process. */
 struct device_thread *device_thread_open(const struct device_plan *plan, unsigned deadline_ms,
                                          bool *is_stuck, struct error *error);
 
@@ -258,8 +258,6 @@ struct gpu_extension {
     int (*fetch)(struct gpu_engine *gpu, struct slot *slot);
     /* Frees a batch whose snapshot was believed. */
     void (*release)(struct slot *slot);
-    /* Drops what was fetched of batches in flight, as the device is lost. */
-    void (*drop)(struct gpu_engine *gpu);
     /* Frees the decoder. Without the lock, as nobody else is there. */
     void (*close)(struct gpu_engine *gpu);
 };
@@ -304,10 +302,8 @@ static inline bool gpu_is_batch(const struct gpu_engine *gpu, const struct slot 
  * again. The device may still read and write the memory of slots in flight, so these are neither
  * used again nor freed, and the chunks are copied before they are counted. */
 
-/* Record that the device is lost, for this reason, or because a call of it failed. Only the first
- * error is kept. */
+/* Records that the device is lost, and why; the first reason is kept. */
 void gpu_lose(struct gpu_engine *gpu, const char *why);
-void gpu_lose_by_call(struct gpu_engine *gpu);
 
 /* Lets the fallback count what is in flight and has bytes on the host, if the device is lost. If
  * nothing can replace the device, it has failed. Call this after whatever may have lost the device,

@@ -78,16 +78,15 @@ size_t gpu_engine_size(const struct histogram_spec *spec, size_t chunk_size, uns
 /* --- one GPU --- */
 
 struct gpu_options {
-    int ordinal;                           /* number of the device, from 0, as CUDA counts them */
-    const struct cuda_device *cuda_device; /* as the user counts them; NULL: the same */
-    const struct strategy *strategy;       /* NULL: the fastest */
-    size_t chunk_size;                     /* bytes of a slot */
-    unsigned buffers;                      /* slots, at least 1 */
-    unsigned deadline_ms;          /* a device that finishes nothing for this time is lost */
-    bool timing;                   /* for gpu_engine_times */
-    struct error_locator *locator; /* as in struct engine */
-    struct file_tallies *files;    /* as in struct engine */
-    bool no_check;                 /* content checksums are not verified */
+    struct cuda_device cuda_device;  /* all zeros: the first that CUDA sees */
+    const struct strategy *strategy; /* NULL: the fastest */
+    size_t chunk_size;               /* bytes of a slot */
+    unsigned buffers;                /* slots, at least 1 */
+    unsigned deadline_ms;            /* a device that finishes nothing for this time is lost */
+    bool timing;                     /* for gpu_group_report */
+    struct error_locator *locator;   /* as in struct engine */
+    struct file_tallies *files;      /* as in struct engine */
+    bool no_check;                   /* content checksums are not verified */
     /* Prepares an engine that was opened, before others see it (gpu_decoder_prepare); or NULL. */
     void (*prepare)(struct engine *engine);
     /* Returns the bytes of host memory that the process may still take. All engines that are opened
@@ -146,7 +145,7 @@ enum gpu_group_start {
 };
 
 /* Opens the GPUs of a list that is not empty, side by side. The options are those of each, but for
- * `ordinal`, `cuda_device` and `sharers`. Those that are there later join the others then; whether
+ * `cuda_device` and `sharers`. Those that are there later join the others then; whether
  * one was refused later gpu_group_refused says.
  *
  * The histogram and what the options point to must live as long as the engine, or as long as the

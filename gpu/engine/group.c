@@ -10,7 +10,6 @@
 /* One GPU of the group. */
 struct member {
     struct gpu_group *group;
-    const struct cuda_device *cuda_device;
     _Atomic(struct engine *) engine; /* NULL: it is not open */
     bool has_ended;                  /* its start has, one way or the other; under the lock */
 };
@@ -88,13 +87,6 @@ static struct chunk *group_acquire(struct engine *engine, bool wait)
     return NULL;
 }
 
-/* Never called: chunks belong to the members. */
-static int group_submit(struct engine *engine, struct chunk *chunk)
-{
-    (void)engine;
-    return chunk->engine->ops->submit(chunk->engine, chunk);
-}
-
 /* Has each GPU add to the tally. */
 static int add_up(struct engine *group, struct tally *tally,
                   int (*add)(struct engine *engine, struct tally *tally))
@@ -145,9 +137,9 @@ static void group_close(struct engine *engine)
     free(group);
 }
 
+/* Chunks belong to the members, which take them back. */
 static const struct engine_ops group_ops = {
     .acquire = group_acquire,
-    .submit = group_submit,
     .finish = group_finish,
     .peek = group_peek,
     .loss = group_loss,
@@ -179,8 +171,7 @@ static void *member_open(void *arg)
     struct gpu_group *group = member->group;
     struct gpu_options options = group->options;
     struct error error;
-    options.ordinal = member->cuda_device->ordinal;
-    options.cuda_device = member->cuda_device;
+    options.cuda_device = group->gpus.gpu[member - group->members];
     options.sharers = group->gpus.count;
     struct engine *engine = gpu_engine_open(group->spec, &options, &error);
     atomic_store(&member->engine, engine);
@@ -190,7 +181,7 @@ static void *member_open(void *arg)
         if (group->gpus.count == 1)
             group->refused = error;
         else
-            error_set(&group->refused, "GPU %d: %s", member->cuda_device->asked, error.text);
+            error_set(&group->refused, "GPU %d: %s", options.cuda_device.asked, error.text);
     }
     member->has_ended = true;
     group->starting--;
@@ -207,7 +198,6 @@ static void open_members(struct gpu_group *group)
     for (unsigned i = 0; i < group->gpus.count; i++) {
         struct member *member = &group->members[i];
         member->group = group;
-        member->cuda_device = &group->gpus.gpu[i];
         if (start_detached_thread(member_open, member, 0) != 0)
             member_open(member);
     }
@@ -301,8 +291,7 @@ unsigned gpu_group_report(const struct engine *engine, struct gpu_report *report
         const struct gpu_options *options = &gpu->options;
         struct gpu_report *report = &reports[i];
         const char *loss = engine_loss(engines[i]);
-        *report = (struct gpu_report){.number = options->cuda_device ? options->cuda_device->asked
-                                                                     : options->ordinal};
+        *report = (struct gpu_report){.number = options->cuda_device.asked};
         snprintf(report->name, sizeof report->name, "%s, %s", device_thread_name(gpu->thread),
                  options->strategy->name);
         if (loss)

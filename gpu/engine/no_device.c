@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The seam in a build without CUDA: there is no device, so only device_open is ever called. */
 #include "device.h"
-#include "gpu_engine.h"
 
 int device_count_all(struct error *error)
 {

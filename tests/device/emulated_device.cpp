@@ -3,7 +3,6 @@
 #include "tests/device/emulated_device_internal.h"
 
 extern "C" {
-#include "gpu/engine/gpu_engine.h"
 #include "src/text/number.h"
 }
 
@@ -232,7 +231,8 @@ struct device *device_open(const struct device_plan *wanted, struct error *error
     const struct histogram_spec *spec = wanted->spec;
     std::unique_ptr<struct device> device(new struct device);
     device->plan = current_plan();
-    device->counts_calls = device->plan.victim < 0 || device->plan.victim == wanted->ordinal;
+    device->counts_calls =
+        device->plan.victim < 0 || device->plan.victim == wanted->cuda_device.ordinal;
     if (!device->counts_calls)
         device->plan.fault = FAULT_NONE;
     // A cluster of one block is one that runs here.
@@ -274,7 +274,7 @@ struct device *device_open(const struct device_plan *wanted, struct error *error
     device->random.seed(device->plan.seed);
     {
         seam_call call(device.get());
-        if (call.fails || wanted->ordinal >= device_count_all(error)) {
+        if (call.fails || wanted->cuda_device.ordinal >= device_count_all(error)) {
             error_set(error, call.fails ? "emulated failure" : "there is no such device");
             return nullptr;
         }
