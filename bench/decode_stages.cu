@@ -251,7 +251,8 @@ static launching prepare(const options &options, const codec *codec)
     launching launching = {};
     int processors;
     check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, 0), "device");
-    if (decode_walk_begin(&launching.walk, codec, 0, ZSTD_WINDOW_MAX, false))
+    launching.walk.window_max = ZSTD_WINDOW_MAX;
+    if (decode_format_of(codec, &launching.walk.format))
         launching.stages = decode_stages[launching.walk.format];
     if (launching.stages.count == 0)
         die("no GPU decompresses FILE");
