@@ -162,7 +162,8 @@ constexpr unsigned GZIP_RESOLVE_THREADS = 512;
 constexpr unsigned GZIP_RESOLVE_PIECE = 1u << 16; // bytes; less than any segment but the last
 constexpr unsigned GZIP_RESOLVE_EACH = 8;         // bytes in a row
 
-// Loads the window before a segment. Returns where in `memory` it begins.
+// Loads the window before a segment. Returns where in `memory` it begins. What stands around it may
+// not be written yet, so its ends are loaded byte by byte.
 static __device__ inline const unsigned char *
 gzip_load_window(const decode_batch &batch, unsigned segment, unsigned char *memory)
 {
@@ -173,8 +174,14 @@ gzip_load_window(const decode_batch &batch, unsigned segment, unsigned char *mem
     const unsigned char *const from =
         batch.out + static_cast<int>(segment) - static_cast<int>(GZIP_WINDOW);
     const unsigned shift = static_cast<unsigned>(reinterpret_cast<uintptr_t>(from) % 16);
-    for (unsigned i = 16 * threadIdx.x; i < GZIP_WINDOW + shift; i += 16 * GZIP_RESOLVE_THREADS)
-        copy_16(memory + i, from - shift + i);
+    const unsigned end = GZIP_WINDOW + shift;
+    for (unsigned i = 16 * threadIdx.x; i < end; i += 16 * GZIP_RESOLVE_THREADS) {
+        if (i >= shift && i + 16 <= end)
+            copy_16(memory + i, from - shift + i);
+        else
+            for (unsigned k = max(i, shift); k < min(i + 16, end); k++)
+                memory[k] = from[k - shift];
+    }
     copies_end_group();
     copies_wait<0>();
     return memory + shift;
