@@ -328,17 +328,15 @@ static __global__ void __launch_bounds__(GZIP_CRC_THREADS) gzip_crc(decode_batch
     unsigned turn = 0;
     for (unsigned index = blockIdx.x; index < blocks; index += gridDim.x, turn ^= 1) {
         const decode_outcome &outcome = batch.outcome[index];
-        // Its bytes as whole words, of the first and the last of which some bits are not of them.
+        // Its bytes as words. Of the first one some bits are not of them; the last one is read byte
+        // by byte, as nobody may have written what comes after it.
         const unsigned char *const bytes = batch.out + outcome.content_at;
         const unsigned head = static_cast<unsigned>(reinterpret_cast<std::size_t>(bytes) & 3);
         const unsigned *const words = reinterpret_cast<const unsigned *>(bytes - head);
         const unsigned count = (head + outcome.content + 3) / 4;
         const unsigned first_bits = 0xffffffffu << 8 * head;
-        const unsigned last_bits = 0xffffffffu >> 8 * (4 * count - head - outcome.content);
         const auto word_at = [=](unsigned i) {
-            return i >= count ? 0
-                              : words[i] & (i == 0 ? first_bits : 0xffffffffu) &
-                                    (i + 1 == count ? last_bits : 0xffffffffu);
+            return i + 1 >= count ? 0 : words[i] & (i == 0 ? first_bits : 0xffffffffu);
         };
         unsigned own =
             0; // of this thread's words, each multiplied by what comes after it in all rows
@@ -346,6 +344,9 @@ static __global__ void __launch_bounds__(GZIP_CRC_THREADS) gzip_crc(decode_batch
         for (unsigned first = 0; first < count; first += GZIP_CRC_THREADS)
             own = row[0][own & 255] ^ row[1][own >> 8 & 255] ^ row[2][own >> 16 & 255] ^
                   row[3][own >> 24] ^ word_at(first + threadIdx.x);
+        if (threadIdx.x == (count - 1) % GZIP_CRC_THREADS)
+            for (unsigned at = max(4 * (count - 1), head); at < head + outcome.content; at++)
+                own ^= static_cast<unsigned>(bytes[at - head]) << at % 4 * 8;
         own = gzip_crc_sum(gzip_crc_times(own, gzip_crc_made.after[threadIdx.x]));
         if (threadIdx.x % 32 == 0)
             sums[turn][threadIdx.x / 32] = own;
