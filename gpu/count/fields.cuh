@@ -189,8 +189,6 @@ line_end(const unsigned char *begin, const unsigned char *at, const unsigned cha
 // Lines: what the kernels of numbers.cuh count here. What is outside of the data counts as newlines
 // for where lines begin and end.
 struct number_lines {
-    static constexpr unsigned resident = 0; // any number
-
     static __device__ __forceinline__ bool is_end(unsigned char c)
     {
         return c == '\n';

@@ -372,8 +372,6 @@ static __device__ __forceinline__ unsigned list_tokens(warp_text *own, unsigned 
 
 // Tokens: what the kernels below count, which are templates over that (fields.cuh has lines).
 struct number_tokens {
-    static constexpr unsigned resident = numbers_resident;
-
     static __device__ __forceinline__ bool is_end(unsigned char c)
     {
         return number_is_space(c);
@@ -421,7 +419,7 @@ struct number_tokens {
 // --- the kernels ---
 
 template <class Of>
-__global__ void __launch_bounds__(NUMBERS_BLOCK, Of::resident) numbers(count_args args)
+__global__ void __launch_bounds__(NUMBERS_BLOCK, numbers_resident) numbers(count_args args)
 {
     DYNAMIC_SHARED(row_cache, cache);
     unsigned char *const texts = reinterpret_cast<unsigned char *>(cache + 1);
