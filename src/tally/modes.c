@@ -6,6 +6,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -283,8 +284,55 @@ static unsigned encode(uint32_t character, unsigned char bytes[CHARACTER_SIZE_MA
     return size;
 }
 
+/* Reads a run. Returns its length. */
+static uint32_t take_run(const struct character_groups *groups, const uint32_t **run,
+                         uint16_t *group)
+{
+    *group = (uint16_t)(**run % groups->count);
+    return *(*run)++ / (uint32_t)groups->count;
+}
+
+/* Fills the pages. Those that are all of one group are the same page. */
+static void lay_out(const struct character_groups *groups)
+{
+    const size_t size = (size_t)1 << groups->bits;
+    const uint32_t *run = groups->runs;
+    uint32_t length = 0;
+    uint16_t group = 0, used = 0, page_of[CHARACTER_GROUPS_MAX] = {0}; /* plus 1 */
+    for (size_t page = 0; page < CHARACTER_INVALID >> groups->shift >> groups->bits; page++) {
+        if (length == 0)
+            length = take_run(groups, &run, &group);
+        if (length >= size && page_of[group] > 0) {
+            groups->pages[page] = page_of[group] - 1;
+            length -= (uint32_t)size;
+            continue;
+        }
+        if (length >= size)
+            page_of[group] = used + 1;
+        for (size_t i = 0; i < size; i++, length--) {
+            if (length == 0)
+                length = take_run(groups, &run, &group);
+            groups->units[used * size + i] = group;
+        }
+        groups->pages[page] = used++;
+    }
+}
+
+static pthread_once_t categories_once = PTHREAD_ONCE_INIT, blocks_once = PTHREAD_ONCE_INIT;
+
+static void lay_out_categories(void)
+{
+    lay_out(&character_categories);
+}
+
+static void lay_out_blocks(void)
+{
+    lay_out(&character_blocks);
+}
+
 bool character_is_hidden(uint32_t character)
 {
+    pthread_once(&categories_once, lay_out_categories);
     const char *category =
         character_categories.names[character_group(&character_categories, character)];
     return category[0] == 'Z' || strcmp(category, "Cc") == 0 || strcmp(category, "Cf") == 0;
@@ -365,7 +413,22 @@ static void groups_label_row(const struct histogram_spec *spec, size_t row, stru
 {
     const struct character_groups *groups = spec->groups;
     snprintf(label->name, sizeof label->name, "%s", groups->names[row]);
-    snprintf(label->note, sizeof label->note, "%s", groups->notes[row]);
+    if (groups->notes) {
+        snprintf(label->note, sizeof label->note, "%s", groups->notes[row]);
+        return;
+    }
+    const uint32_t *run = groups->runs;
+    uint32_t begin, end = 0;
+    uint16_t group;
+    do {
+        begin = end;
+        end += take_run(groups, &run, &group);
+    } while (group != row);
+    if (row == groups->count - 1) /* of no block */
+        label->note[0] = '\0';
+    else
+        snprintf(label->note, sizeof label->note, "U+%04X-U+%04X", begin << groups->shift,
+                 (end << groups->shift) - 1);
 }
 
 static void groups_add_statistics(const struct histogram_spec *spec, const struct tally *tally,
@@ -405,21 +468,22 @@ const struct mode mode_blocks = {
     .add_statistics = groups_add_statistics,
 };
 
-static void build_groups(struct histogram_spec *spec, const struct mode *mode,
-                         const struct character_groups *groups)
-{
-    *spec = (struct histogram_spec){
-        .mode = mode, .width = 1, .bins = groups->count + 1, .groups = groups};
-}
-
 void histogram_spec_categories(struct histogram_spec *spec)
 {
-    build_groups(spec, &mode_categories, &character_categories);
+    pthread_once(&categories_once, lay_out_categories);
+    *spec = (struct histogram_spec){.mode = &mode_categories,
+                                    .width = 1,
+                                    .bins = character_categories.count + 1,
+                                    .groups = &character_categories};
 }
 
 void histogram_spec_blocks(struct histogram_spec *spec)
 {
-    build_groups(spec, &mode_blocks, &character_blocks);
+    pthread_once(&blocks_once, lay_out_blocks);
+    *spec = (struct histogram_spec){.mode = &mode_blocks,
+                                    .width = 1,
+                                    .bins = character_blocks.count + 1,
+                                    .groups = &character_blocks};
 }
 
 /* Numbers in bins between the edges of a binning: decimal numbers in text, as doubles, and binary
