@@ -19,7 +19,7 @@
 /* Steps that a power may be away from 1. */
 #define POWER_STEPS_MAX (1 << 24)
 
-/* base^n for one n, which long_power_raise and long_power_lower change. */
+/* base^n for one n, which a step changes by one. */
 struct long_power {
     uint64_t up, down; /* base = up / down * 2^shift; both odd, without a common divisor */
     int shift;
@@ -119,7 +119,10 @@ static bool normalize(struct long_power *power)
     return lost != 0;
 }
 
-/* As factor and divisor are below 2^60, the quotient's highest bit stays in the mantissa's highest
+/* Makes base^n the power base^(n + 1), by up / down and the shift, or base^(n - 1), by the reverse.
+ * A power is either raised or lowered, never both, and POWER_STEPS_MAX times at most.
+ *
+ * As factor and divisor are below 2^60, the quotient's highest bit stays in the mantissa's highest
  * limb or above, so only normalize loses bits. */
 static void step(struct long_power *power, uint64_t factor, uint64_t divisor, int shift)
 {
@@ -131,19 +134,6 @@ static void step(struct long_power *power, uint64_t factor, uint64_t divisor, in
     lost |= normalize(power);
     power->exponent += shift;
     power->lossy += lost || power->lossy > 0;
-}
-
-/* Makes base^n the power base^(n + 1). A power is either raised or lowered, never both, and
- * POWER_STEPS_MAX times at most. */
-static void long_power_raise(struct long_power *power)
-{
-    step(power, power->up, power->down, power->shift);
-}
-
-/* Makes base^n the power base^(n - 1). */
-static void long_power_lower(struct long_power *power)
-{
-    step(power, power->down, power->up, -power->shift);
 }
 
 /* Sets *low to the highest 128 bits of the mantissa, and *high to those of a mantissa that the
@@ -289,7 +279,7 @@ static bool round_edge(const struct edge_list *list, const struct long_power *po
  */
 static enum binning_error add_descending(struct edge_list *list, struct long_power *power)
 {
-    for (int128 edge;; long_power_lower(power)) {
+    for (int128 edge;; step(power, power->down, power->up, -power->shift)) {
         if (!round_edge(list, power, &edge))
             return BINNING_UNDECIDED;
         if (edge >= list->max)
@@ -307,7 +297,7 @@ static enum binning_error add_ascending(struct edge_list *list, struct long_powe
     const int128 infinity = bits_of(HUGE_VAL);
     while (list->edges[list->count - 1] < list->max) {
         int128 edge;
-        long_power_raise(power);
+        step(power, power->up, power->down, power->shift);
         if (!round_edge(list, power, &edge))
             return BINNING_UNDECIDED;
         if (!list->is_whole && edge == infinity)
@@ -321,15 +311,6 @@ static enum binning_error add_ascending(struct edge_list *list, struct long_powe
     return BINNING_OK;
 }
 
-static void reverse(struct edge_list *list)
-{
-    for (size_t i = 0, j = list->count - 1; i < j; i++, j--) {
-        const int128 edge = list->edges[i];
-        list->edges[i] = list->edges[j];
-        list->edges[j] = edge;
-    }
-}
-
 /* Both ways begin at 1, so that a power that can be exact is. (Whole values are above 0 and need no
  * power below 1.) */
 static enum binning_error add_powers(struct edge_list *list, struct decimal base, size_t limbs)
@@ -341,7 +322,11 @@ static enum binning_error add_powers(struct edge_list *list, struct decimal base
     long_power_close(&power);
     if (error)
         return error;
-    reverse(list);
+    for (size_t i = 0, j = list->count - 1; i < j; i++, j--) {
+        const int128 edge = list->edges[i];
+        list->edges[i] = list->edges[j];
+        list->edges[j] = edge;
+    }
     if (long_power_open(&power, base, limbs) != 0)
         return BINNING_NO_MEMORY;
     error = add_ascending(list, &power);
