@@ -67,20 +67,6 @@ struct json_shapes {
     struct json_shape shapes[SHAPES];
 };
 
-INLINE void json_forget(struct json_shapes *shapes)
-{
-    shapes->misses = shapes->tries = shapes->hits = shapes->rest = 0;
-    for (unsigned i = 0; i < SHAPES; i++)
-        shapes->shapes[i].count = 0;
-}
-
-INLINE void json_see(struct json_seen *seen, unsigned colon)
-{
-    if (seen->count < SHAPE_NAMES)
-        seen->colons[seen->count] = colon;
-    seen->count++;
-}
-
 /* --- a record and a shape --- */
 
 /* The places of a record in a block. */
@@ -449,8 +435,8 @@ TARGET INLINE bool json_begin_item(struct json_reader *reader, struct json_walk 
     }
     if (!is_object)
         return true;
-    if (is_on)
-        json_see(&reader->seen, walk->next - 1);
+    if (is_on && reader->seen.count++ < SHAPE_NAMES)
+        reader->seen.colons[reader->seen.count - 1] = walk->next - 1;
     return json_advance(reader, walk);
 }
 
@@ -477,20 +463,6 @@ TARGET INLINE bool json_walk_record(struct json_reader *reader, struct json_walk
     }
 }
 
-/* Sets the lines of all paths to what was found. */
-INLINE void json_give(const struct json_walk *walk, bool is_empty, struct found_line *lines)
-{
-    for (unsigned i = 0; i < walk->paths; i++) {
-        const struct json_state *state = &walk->states[i];
-        lines[i] = (struct found_line){.what = is_empty      ? FIELD_EMPTY
-                                               : state->from ? FIELD_FOUND
-                                                             : FIELD_MISSING,
-                                       .from = state->from,
-                                       .to = state->to,
-                                       .end = walk->position};
-    }
-}
-
 TARGET INLINE bool json_walk_from(struct json_reader *reader, unsigned paths,
                                   const unsigned char *begin, struct found_line *lines)
 {
@@ -505,7 +477,15 @@ TARGET INLINE bool json_walk_from(struct json_reader *reader, unsigned paths,
     reader->next = walk.next;
     if (!is_right)
         return false;
-    json_give(&walk, is_empty, lines);
+    for (unsigned i = 0; i < paths; i++) {
+        const struct json_state *state = &walk.states[i];
+        lines[i] = (struct found_line){.what = is_empty      ? FIELD_EMPTY
+                                               : state->from ? FIELD_FOUND
+                                                             : FIELD_MISSING,
+                                       .from = state->from,
+                                       .to = state->to,
+                                       .end = walk.position};
+    }
     if (!is_empty && reader->scan.base == base)
         json_learn(&reader->shapes, &reader->scan, begin, first, walk.next - first, &reader->seen,
                    lines, paths);
@@ -583,7 +563,10 @@ TARGET INLINE void json_begin(struct json_reader *reader, const struct field *co
     reader->scan.limit = text->limit;
     json_begin_scan(&reader->scan, text->at);
     reader->next = reader->line = 0;
-    json_forget(&reader->shapes);
+    struct json_shapes *shapes = &reader->shapes;
+    shapes->misses = shapes->tries = shapes->hits = shapes->rest = 0;
+    for (unsigned i = 0; i < SHAPES; i++)
+        shapes->shapes[i].count = 0;
 }
 
 INLINE bool is_plain_json(const struct field *field)

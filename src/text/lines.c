@@ -96,51 +96,34 @@ static bool next_by_definition(struct line_spans *spans, const unsigned char **f
     return keeps;
 }
 
-/* Returns where the first record begins, from spans->at on, that an expression matches; or the
- * limit. Leaves to the definition what cannot be decided. */
-static const unsigned char *search_records(struct line_spans *spans,
-                                           const struct line_string *string)
-{
-    const unsigned char *at = spans->at;
-    while (at < spans->limit) {
-        const unsigned char *end = field_record_end(&spans->spec->field, at, spans->limit);
-        const enum regex_found found = line_string_match(string, &spans->matcher, at, end);
-        if (found == REGEX_FOUND)
-            return at;
-        spans->by_definition |= found == REGEX_UNDECIDED;
-        at = found == REGEX_UNDECIDED ? spans->limit : after_record(spans, end);
-    }
-    return spans->limit;
-}
-
-/* Returns the same, or a later byte of the record, but searches all lines at once. */
-static const unsigned char *search_lines(struct line_spans *spans, const struct line_string *string)
-{
-    const size_t len = (size_t)(spans->limit - spans->at), without = spans->limit[-1] == '\n';
-    size_t offset;
-    const enum regex_found found =
-        regex_search_lines(string->regex, &spans->matcher, spans->at, len - without, &offset);
-    spans->by_definition |= found == REGEX_UNDECIDED;
-    if (found != REGEX_FOUND)
-        return spans->limit;
-    return spans->at + (offset < len ? offset : len - 1);
-}
-
 /* Returns where a string is next, from spans->at on, or the limit. Of an expression, in that
- * record. */
+ * record, or at its end: all lines are searched at once, if possible. Leaves to the definition what
+ * cannot be decided. */
 static const unsigned char *search_for(struct line_spans *spans, size_t i)
 {
     const struct line_string *string = &spans->spec->filter.strings[i];
-    const unsigned char **found = &spans->found[i];
-    if (*found && *found >= spans->at)
-        return *found;
-    if (!string->regex)
-        *found = spans->parser->find(string, spans->at, spans->limit);
-    else if (spans->has_lines && regex_searches_lines(string->regex))
-        *found = search_lines(spans, string);
-    else
-        *found = search_records(spans, string);
-    return *found;
+    const unsigned char **next = &spans->found[i], *limit = spans->limit;
+    if (*next && *next >= spans->at)
+        return *next;
+    enum regex_found found = REGEX_MISSING;
+    if (!string->regex) {
+        *next = spans->parser->find(string, spans->at, limit);
+    } else if (spans->has_lines && regex_searches_lines(string->regex)) {
+        const size_t len = (size_t)(limit - spans->at), without = limit[-1] == '\n';
+        size_t offset;
+        found =
+            regex_search_lines(string->regex, &spans->matcher, spans->at, len - without, &offset);
+        *next = found != REGEX_FOUND ? limit : spans->at + (offset < len ? offset : len - 1);
+    } else {
+        for (*next = spans->at; *next < limit && found == REGEX_MISSING;) {
+            const unsigned char *end = field_record_end(&spans->spec->field, *next, limit);
+            found = line_string_match(string, &spans->matcher, *next, end);
+            if (found != REGEX_FOUND)
+                *next = found == REGEX_UNDECIDED ? limit : after_record(spans, end);
+        }
+    }
+    spans->by_definition |= found == REGEX_UNDECIDED;
+    return *next;
 }
 
 /* Returns where the last of the wanted strings is next, before which no record has all of them; or
@@ -215,17 +198,6 @@ static bool next_by_strings(struct line_spans *spans, const unsigned char **from
     return spans->by_definition && next_by_definition(spans, from, to);
 }
 
-/* Returns where the first record of CSV is that is not empty, from `at` on. */
-static const unsigned char *after_empty(const unsigned char *at, const unsigned char *limit)
-{
-    for (;;) {
-        const bool has_return = limit - at > 1 && at[0] == '\r' && at[1] == '\n';
-        if (!has_return && (at == limit || *at != '\n'))
-            return at;
-        at += 1 + has_return;
-    }
-}
-
 /* Finds fields of the first condition in the next records that the strings keep. False if there are
  * no more. */
 static bool find_fields(struct line_spans *spans)
@@ -233,9 +205,14 @@ static bool find_fields(struct line_spans *spans)
     if (spans->search_at == spans->search_end &&
         !next_by_strings(spans, &spans->search_at, &spans->search_end))
         return false;
-    if (spans->fields_max == 1)
-        spans->search_at = after_empty(spans->search_at, spans->search_end);
-    struct record_text text = {spans->search_at, spans->search_at, spans->search_end};
+    const unsigned char *at = spans->search_at, *limit = spans->search_end;
+    while (spans->fields_max == 1) { /* past empty records of CSV */
+        const bool has_return = limit - at > 1 && at[0] == '\r' && at[1] == '\n';
+        if (!has_return && (at == limit || *at != '\n'))
+            break;
+        at += 1 + has_return;
+    }
+    struct record_text text = {at, at, limit};
     spans->record = text.at;
     spans->field_count = spans->parser->find_fields(&spans->spec->filter.conditions[0].key.field,
                                                     &text, spans->fields, spans->fields_max);
@@ -496,19 +473,8 @@ static bool read_whole(const unsigned char *begin, const unsigned char *end, int
     return first < end;
 }
 
-/* Sets *number to a token. One with a point or an exponent is the whole number that its double is.
- * False if it has more than 64 bits, or is no number. */
-static bool whole_of_token(const unsigned char *begin, const unsigned char *end, int128 *number)
-{
-    if (read_whole(begin, end, number))
-        return true;
-    const double value = number_of_token(begin, end, end);
-    const bool fits = fabs(value) <= 0x1p64;
-    *number = fits ? (int128)value : 0;
-    return fits;
-}
-
-/* Lists the tokens of text[0..len). Returns the end of the list. */
+/* Lists the tokens of text[0..len). One with a point or an exponent is the whole number that its
+ * double is, unless that has more than 64 bits. Returns the end of the list. */
 static struct listed_number *list_tokens(const unsigned char *text, size_t len,
                                          struct listed_number *numbers)
 {
@@ -518,7 +484,12 @@ static struct listed_number *list_tokens(const unsigned char *text, size_t len,
         if (number_is_space(*at))
             continue;
         end = number_token_end(at, limit);
-        numbers->is_whole = whole_of_token(at, end, &numbers->number);
+        numbers->is_whole = read_whole(at, end, &numbers->number);
+        if (!numbers->is_whole) {
+            const double value = number_of_token(at, end, end);
+            numbers->is_whole = fabs(value) <= 0x1p64;
+            numbers->number = numbers->is_whole ? (int128)value : 0;
+        }
         numbers++;
     }
     return numbers;

@@ -424,21 +424,11 @@ static __attribute__((noinline)) void find_field_slowly(const struct field *fiel
 
 /* --- tokens --- */
 
-/* Appends a token for an invalid record. */
-INLINE void put_invalid(struct field_tokens *tokens)
-{
-    memcpy(tokens->bytes + tokens->len, "? ", 2);
-    tokens->len += 2;
-    tokens->count++;
-}
-
 /* Ends a token of `len` bytes that was copied; 0: appends an invalid one. */
 INLINE void end_token(struct field_tokens *tokens, size_t len)
 {
-    if (len == 0) {
-        put_invalid(tokens);
-        return;
-    }
+    if (len == 0)
+        tokens->bytes[tokens->len + len++] = '?';
     tokens->len += len;
     tokens->bytes[tokens->len++] = ' ';
     tokens->count++;
@@ -549,7 +539,7 @@ TARGET INLINE void put_line(struct field_tokens *tokens, struct record_text *res
         tokens->keys[tokens->count] =
             key ? span_of(key, rest->at, max) : key_at(tokens->key, rest, line->end);
     if (is_too_long || line->what > FIELD_EMPTY)
-        put_invalid(tokens);
+        end_token(tokens, 0);
     else if (counts)
         put_field(tokens, line->from, line->to, line->end, rest->limit);
     rest->at = line->end < rest->limit ? line->end + 1 : rest->limit;
