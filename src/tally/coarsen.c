@@ -251,17 +251,6 @@ static size_t decades_shown(const struct coarse_rows *rows, size_t bins)
     return shown;
 }
 
-/* True if a decade can be cut into many parts: the counted bins nest in them, and no part between
- * two whole numbers is empty because there are no others. */
-static bool can_be_fine(const struct binning *binning, const struct tally *tally)
-{
-    const struct seen_bins seen = seen_bins_of(binning, tally);
-    if (binning->digits.digits < 3)
-        return false;
-    return !seen.is_whole || digits_shown_edge(&binning->digits, seen.first) >= 10 ||
-           digits_shown_edge(&binning->digits, seen.last) <= -10;
-}
-
 /* Replaces equal bins by decades if these are few enough and spread the samples more. */
 static enum coarsen_outcome try_decades(const struct histogram_spec *spec,
                                         const struct tally *tally, const struct picture_bins *bins,
@@ -269,11 +258,17 @@ static enum coarsen_outcome try_decades(const struct histogram_spec *spec,
 {
     static const unsigned ways[] = {DECADE_PARTS_FINE, DECADE_PARTS, 1};
     const uint64_t largest = spread_of(&rows->spec, &rows->tally).largest;
+    /* The counted bins nest in fine parts of a decade, and no part between two whole numbers is
+     * empty because there are no others. */
+    const struct digits_layout *digits = &spec->binning.digits;
+    const struct seen_bins seen = seen_bins_of(&spec->binning, tally);
+    const bool can_be_fine =
+        digits->digits >= 3 && (!seen.is_whole || digits_shown_edge(digits, seen.first) >= 10 ||
+                                digits_shown_edge(digits, seen.last) <= -10);
     for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
         const unsigned parts = ways[i];
         struct coarse_rows decades;
-        if (parts > bins->parts ||
-            (parts == DECADE_PARTS_FINE && !can_be_fine(&spec->binning, tally)))
+        if (parts > bins->parts || (parts == DECADE_PARTS_FINE && !can_be_fine))
             continue;
         const enum coarsen_outcome outcome = coarsen_decades(spec, tally, parts, &decades);
         if (outcome != COARSEN_DONE) {
@@ -318,30 +313,6 @@ static bool are_whole(const struct seen_bins *seen, const struct moments *moment
            !(moments->min > floor(moments->min)) && !(moments->max > floor(moments->max));
 }
 
-/* True if narrower bins than those of coarsen_equal would be too many, or tell no more. */
-static bool is_resolved(const struct binning *binning, const struct seen_bins *seen, size_t max)
-{
-    const struct digits_decimal from = digits_decimal_edge(&binning->digits, seen->first);
-    const struct digits_decimal to = digits_decimal_edge(&binning->digits, seen->last + 1);
-    const int power = narrowest_bins(binning, seen).power;
-    return (uint64_t)(units_above(to, 2, power) - units_of(from, 2, power)) > max ||
-           (seen->is_whole && power <= 0);
-}
-
-/* Returns the range of the samples in bins, by the edges of these if moments do not tell. */
-static struct seen_range samples_range(const struct binning *binning, const struct moments *moments,
-                                       const struct seen_bins *seen)
-{
-    struct seen_range range = {
-        digits_shown_edge(&binning->digits, seen->first),
-        nextafter(digits_shown_edge(&binning->digits, seen->last + 1), -HUGE_VAL)};
-    if (moments && moments->any && moments->min >= range.min)
-        range.min = moments->min;
-    if (moments && moments->any && moments->max < range.max)
-        range.max = moments->max;
-    return range;
-}
-
 /* Returns a number in units of 10^power, rounded down. */
 static int64_t floor_units(double value, int power)
 {
@@ -350,29 +321,39 @@ static int64_t floor_units(double value, int power)
     return (int64_t)floor(power < 0 ? value * pow(10, -power) : value / pow(10, power));
 }
 
-/* Returns the power of ten of which bins of the range are a multiple wide: about a hundredth of
- * their width, but no finer than doubles are. */
-static int range_power(const struct seen_range *range, size_t max, bool is_whole)
-{
-    const double farthest = fmax(fabs(range->min), fabs(range->max));
-    const int of_width = (int)floor(log10((range->max - range->min) / (double)max)) - 2;
-    const int min = (int)floor(log10(farthest)) - 16;
-    const int power = of_width > min ? of_width : min;
-    return is_whole && power < 0 ? 0 : power;
-}
-
 bool coarsen_range(const struct histogram_spec *spec, const struct tally *tally, size_t max,
                    struct seen_range *range)
 {
     const struct binning *binning = &spec->binning;
+    const struct moments *moments = tally->moments;
     struct seen_bins seen = seen_bins_of(binning, tally);
-    seen.is_whole = are_whole(&seen, tally->moments);
-    if (seen.count == 0 || is_resolved(binning, &seen, max))
+    seen.is_whole = are_whole(&seen, moments);
+    if (seen.count == 0)
         return false;
-    const struct seen_range samples = samples_range(binning, tally->moments, &seen);
+    /* Narrower bins than those of coarsen_equal may be too many, or tell no more. */
+    const struct digits_decimal from = digits_decimal_edge(&binning->digits, seen.first);
+    const struct digits_decimal to = digits_decimal_edge(&binning->digits, seen.last + 1);
+    int power = narrowest_bins(binning, &seen).power;
+    if ((uint64_t)(units_above(to, 2, power) - units_of(from, 2, power)) > max ||
+        (seen.is_whole && power <= 0))
+        return false;
+    /* The range of the samples in bins, by the edges of these if moments do not tell. */
+    struct seen_range samples = {
+        digits_shown_edge(&binning->digits, seen.first),
+        nextafter(digits_shown_edge(&binning->digits, seen.last + 1), -HUGE_VAL)};
+    if (moments && moments->any && moments->min >= samples.min)
+        samples.min = moments->min;
+    if (moments && moments->any && moments->max < samples.max)
+        samples.max = moments->max;
     if (!(samples.min < samples.max))
         return false;
-    const int power = range_power(&samples, max, seen.is_whole);
+    /* Bins are a multiple of a power of ten wide, of about a hundredth of their width, but no
+     * finer than doubles are. */
+    const double farthest = fmax(fabs(samples.min), fabs(samples.max));
+    const int finest = (int)floor(log10(farthest)) - 16;
+    power = (int)floor(log10((samples.max - samples.min) / (double)max)) - 2;
+    power = power > finest ? power : finest;
+    power = seen.is_whole && power < 0 ? 0 : power;
     const int64_t bins = (int64_t)max, last = floor_units(samples.max, power);
     int64_t first = floor_units(samples.min, power);
     range->min = digits_nearest((struct digits_decimal){first, power});

@@ -120,31 +120,25 @@ static bool plan_offsets(const struct histogram_spec *spec, unsigned bits, struc
     return is_narrower && edges_fit(&spec->binning, bits, true);
 }
 
-static struct row_plan plan_wholes(const struct histogram_spec *spec)
-{
-    const struct binning *binning = &spec->binning;
-    if (binning->kind == BINNING_DIGITS)
-        return (struct row_plan){.way = PLAN_WHOLE_DIGITS};
-    bool has_offsets = binning->kind == BINNING_EQUAL &&
-                       (binning->reciprocal || (int128)binning->bins == binning->span);
-    struct row_plan plan;
-    if (has_offsets && spec->type.size <= 4 && plan_offsets(spec, 32, &plan))
-        return plan;
-    if (has_offsets && plan_offsets(spec, 64, &plan))
-        return plan;
-    return (struct row_plan){.way = PLAN_WHOLE_EDGES};
-}
-
 struct row_plan row_plan_of(const struct histogram_spec *spec)
 {
-    if (spec->type.kind != 'f')
-        return plan_wholes(spec);
     static const enum row_plan_way ways[] = {[BINNING_EQUAL] = PLAN_EQUAL_DOUBLES,
                                              [BINNING_EDGES] = PLAN_DOUBLE_EDGES,
                                              [BINNING_DECADES] = PLAN_DOUBLE_EDGES,
                                              [BINNING_LOG_LINEAR] = PLAN_LOG_LINEAR,
                                              [BINNING_DIGITS] = PLAN_DIGITS};
-    return (struct row_plan){.way = ways[spec->binning.kind]};
+    const struct binning *binning = &spec->binning;
+    if (spec->type.kind == 'f')
+        return (struct row_plan){.way = ways[binning->kind]};
+    if (binning->kind == BINNING_DIGITS)
+        return (struct row_plan){.way = PLAN_WHOLE_DIGITS};
+    const bool has_offsets = binning->kind == BINNING_EQUAL &&
+                             (binning->reciprocal || (int128)binning->bins == binning->span);
+    struct row_plan plan;
+    if (has_offsets &&
+        ((spec->type.size <= 4 && plan_offsets(spec, 32, &plan)) || plan_offsets(spec, 64, &plan)))
+        return plan;
+    return (struct row_plan){.way = PLAN_WHOLE_EDGES};
 }
 
 /* --- types of values --- */

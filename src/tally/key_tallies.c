@@ -384,7 +384,8 @@ static void move_one(struct key_tallies *keys, struct stripe *stripe, const stru
             for (uint32_t row = 0; row < 1 << KEY_PAGE_BITS; row++) {
                 const uint32_t first = pages->place_of[page] >> pages->key_bits << KEY_PAGE_BITS;
                 const uint32_t count = pages->counts[page][row];
-                done &= count == 0 || key_counts_add(&stripe->counts, number, first + row, count);
+                if (count > 0 && !key_counts_add(&stripe->counts, number, first + row, count))
+                    done = false;
             }
         stripe->table.entries[number].samples += entry->samples;
         if (moving->from->sums) {
