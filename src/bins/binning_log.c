@@ -29,16 +29,6 @@ struct long_power {
     uint64_t lossy;     /* steps taken since bits were first lost; 0: the value is exact */
 };
 
-static uint64_t greatest_common_divisor(uint64_t a, uint64_t b)
-{
-    while (b != 0) {
-        uint64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
-
 /* Divides *number by all its factors of two. Returns how many there were. */
 static int divide_by_twos(uint64_t *number)
 {
@@ -54,7 +44,11 @@ static int long_power_open(struct long_power *power, struct decimal base, size_t
     uint64_t scale = 1;
     for (unsigned i = 0; i < base.places; i++)
         scale *= 10;
-    uint64_t common = greatest_common_divisor(base.digits, scale);
+    uint64_t common = base.digits; /* the greatest common divisor */
+    for (uint64_t b = scale, rest; b != 0; b = rest) {
+        rest = common % b;
+        common = b;
+    }
     *power =
         (struct long_power){.up = base.digits / common, .down = scale / common, .limbs = limbs};
     power->shift = divide_by_twos(&power->up) - divide_by_twos(&power->down);

@@ -159,20 +159,6 @@ static void widen_bins(struct equal_bins *bins, size_t max, bool is_whole)
     bins->width = width;
 }
 
-static enum binning_error build_bins(const struct equal_bins *bins, struct binning *binning)
-{
-    const size_t count = (size_t)(bins->last - bins->first) + 1;
-    double *edges = malloc(count * sizeof *edges);
-    if (!edges)
-        return BINNING_NO_MEMORY;
-    for (size_t i = 0; i < count; i++)
-        edges[i] = digits_nearest(
-            (struct digits_decimal){(bins->first + (int64_t)i) * bins->width, bins->power});
-    const enum binning_error error = binning_edges(binning, edges, count);
-    free(edges);
-    return error;
-}
-
 enum coarsen_outcome coarsen_equal(const struct histogram_spec *spec, const struct tally *tally,
                                    size_t max, struct coarse_rows *rows)
 {
@@ -182,7 +168,14 @@ enum coarsen_outcome coarsen_equal(const struct histogram_spec *spec, const stru
         return COARSEN_AS_COUNTED;
     struct equal_bins bins = narrowest_bins(&spec->binning, &seen);
     widen_bins(&bins, max, seen.is_whole && seen.count > 1);
-    if (build_bins(&bins, &binning) != BINNING_OK)
+    const size_t count = (size_t)(bins.last - bins.first) + 1;
+    double *edges = malloc(count * sizeof *edges);
+    for (size_t i = 0; edges && i < count; i++)
+        edges[i] = digits_nearest(
+            (struct digits_decimal){(bins.first + (int64_t)i) * bins.width, bins.power});
+    const bool is_built = edges && binning_edges(&binning, edges, count) == BINNING_OK;
+    free(edges);
+    if (!is_built)
         return COARSEN_NO_MEMORY;
     return count_again(spec, tally, &binning, rows);
 }
@@ -240,17 +233,6 @@ static uint64_t crowd_of(const struct coarse_rows *rows)
     return crowd;
 }
 
-static size_t decades_shown(const struct coarse_rows *rows, size_t bins)
-{
-    struct row_range seen[2];
-    size_t shown = bins;
-    tally_seen_decades(&rows->tally, &rows->spec, seen);
-    for (unsigned side = 0; side < 2; side++)
-        for (size_t row = seen[side].begin; row < seen[side].end; row++)
-            shown += rows->tally.counts[row] == 0;
-    return shown;
-}
-
 /* Replaces equal bins by decades if these are few enough and spread the samples more. */
 static enum coarsen_outcome try_decades(const struct histogram_spec *spec,
                                         const struct tally *tally, const struct picture_bins *bins,
@@ -276,7 +258,13 @@ static enum coarsen_outcome try_decades(const struct histogram_spec *spec,
             return outcome;
         }
         const struct spread spread = spread_of(&decades.spec, &decades.tally);
-        if (decades_shown(&decades, spread.bins) <= bins->max && spread.largest < largest) {
+        struct row_range shown[2];
+        size_t count = spread.bins; /* with empty ones between others */
+        tally_seen_decades(&decades.tally, &decades.spec, shown);
+        for (unsigned side = 0; side < 2; side++)
+            for (size_t row = shown[side].begin; row < shown[side].end; row++)
+                count += decades.tally.counts[row] == 0;
+        if (count <= bins->max && spread.largest < largest) {
             coarse_rows_free(rows);
             *rows = decades;
             return COARSEN_DONE;

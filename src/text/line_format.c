@@ -73,17 +73,6 @@ static bool match_pattern(const struct line_format *format, const unsigned char 
 
 /* --- syslog --- */
 
-/* Returns what follows <PRI>, or `at` if that is not there. */
-static const unsigned char *after_priority(const unsigned char *at, const unsigned char *end)
-{
-    const unsigned char *digit = at + 1;
-    if (at == end || *at != '<')
-        return at;
-    while (digit < end && digit - at <= 3 && number_is_digit(*digit))
-        digit++;
-    return digit - at > 1 && digit < end && *digit == '>' ? digit + 1 : at;
-}
-
 /* Returns where the time at `at` ends: "Nov  2 10:05:07", or one as in RFC 3339. NULL if there is
  * none with a space behind it. */
 static const unsigned char *time_end(const unsigned char *at, const unsigned char *end)
@@ -177,7 +166,12 @@ static bool split_rfc5424(const unsigned char *at, const unsigned char *end,
 static bool match_syslog(const unsigned char *begin, const unsigned char *end,
                          struct line_match *match)
 {
-    const unsigned char *at = after_priority(begin, end);
+    const unsigned char *at = begin, *digit = begin + 1;
+    while (begin < end && *begin == '<' && digit < end && digit - begin <= 3 &&
+           number_is_digit(*digit))
+        digit++;
+    if (begin < end && *begin == '<' && digit - begin > 1 && digit < end && *digit == '>')
+        at = digit + 1; /* what follows <PRI> */
     const bool is_rfc5424 = at > begin && begins_with(at, end, "1 ", 2);
     at += is_rfc5424 ? 2 : 0;
     const unsigned char *to = time_end(at, end);
@@ -333,31 +327,6 @@ static void show_short(const char *text, size_t len, char shown[SHOWN_SIZE])
         memcpy(shown + length, "...", sizeof "...");
 }
 
-/* Sets *what to where a line stops matching. */
-static void describe_mismatch(const struct line_format *format, const unsigned char *begin,
-                              const unsigned char *end, unsigned piece, struct error *what)
-{
-    char shown[SHOWN_SIZE];
-    const struct line_piece *missing = &format->pieces[piece];
-    const int name_len = (int)missing->name_len;
-    if (format->kind == LINE_REGEX) {
-        struct regex_matcher matcher = {.data = NULL};
-        const bool is_undecided =
-            regex_match(format->regex, &matcher, begin, (size_t)(end - begin)) == REGEX_UNDECIDED;
-        error_set(what, "%s", is_undecided ? regex_describe(&matcher) : "does not match --line");
-        regex_matcher_close(&matcher);
-    } else if (format->kind == LINE_SYSLOG) {
-        error_set(what, "not a line of syslog, as there is no %.*s", name_len, missing->name);
-    } else if (piece == 0 && !begins_with(begin, end, format->lead, format->lead_len)) {
-        show_short(format->lead, format->lead_len, shown);
-        error_set(what, "does not match --line, as it does not begin with '%s'", shown);
-    } else {
-        show_short(missing->text, missing->text_len, shown);
-        error_set(what, "does not match --line, as no '%s' follows $%.*s", shown, name_len,
-                  missing->name);
-    }
-}
-
 void line_part_describe(const struct line_part *part, const unsigned char *begin,
                         const unsigned char *end, struct error *what)
 {
@@ -369,7 +338,25 @@ void line_part_describe(const struct line_part *part, const unsigned char *begin
         show_short(part->name, part->name_len, shown);
         error_set(what, "no %s=", shown);
     } else if (!match_line(part->format, &matcher, begin, end, &match)) {
-        describe_mismatch(part->format, begin, end, match.count, what);
+        const struct line_format *format = part->format;
+        const struct line_piece *missing = &format->pieces[match.count];
+        const int name_len = (int)missing->name_len;
+        if (format->kind == LINE_REGEX) {
+            error_set(what, "%s",
+                      regex_match(format->regex, &matcher, begin, (size_t)(end - begin)) ==
+                              REGEX_UNDECIDED
+                          ? regex_describe(&matcher)
+                          : "does not match --line");
+        } else if (format->kind == LINE_SYSLOG) {
+            error_set(what, "not a line of syslog, as there is no %.*s", name_len, missing->name);
+        } else if (match.count == 0 && !begins_with(begin, end, format->lead, format->lead_len)) {
+            show_short(format->lead, format->lead_len, shown);
+            error_set(what, "does not match --line, as it does not begin with '%s'", shown);
+        } else {
+            show_short(missing->text, missing->text_len, shown);
+            error_set(what, "does not match --line, as no '%s' follows $%.*s", shown, name_len,
+                      missing->name);
+        }
     } else if (part->word > 0 && match.spans[part->piece].from) {
         const struct line_span request = match.spans[part->piece];
         show_short((const char *)request.from, (size_t)(request.to - request.from), shown);

@@ -35,42 +35,6 @@ void line_spec_set_columns(struct line_spec *spec, const struct line_columns *co
 
 static const unsigned char invalid[] = {'?', '\n'};
 
-/* True if a record may be too long. Where records are lines, no newline is then among as many bytes
- * as a record may have. */
-static bool may_be_too_long(const struct field *field, const unsigned char *at,
-                            const unsigned char *limit)
-{
-    const size_t max = field_record_max(field);
-    while ((size_t)(limit - at) > max) {
-        const unsigned char *newline = memrchr(at, '\n', max + 1);
-        if (!newline || field->kind == FIELD_CSV)
-            return true;
-        at = newline + 1;
-    }
-    return false;
-}
-
-static void open_spans(struct line_spans *spans, const struct line_spec *spec,
-                       const struct number_parser *parser, const struct record_text *text)
-{
-    const struct line_filter *filter = &spec->filter;
-    const struct condition *conditions = filter->conditions;
-    const size_t len = (size_t)(text->limit - text->at);
-    const bool is_quoted = spec->field.kind == FIELD_CSV && memchr(text->at, '"', len);
-    *spans = (struct line_spans){.spec = spec, .parser = parser};
-    spans->by_definition = may_be_too_long(&spec->field, text->at, text->limit);
-    spans->at = text->at;
-    spans->limit = text->limit;
-    spans->fields_max = is_quoted ? 1 : SPANS_FIELDS_MAX;
-    for (size_t i = 0; i < filter->count; i++)
-        spans->has_lines |= filter->strings[i].regex != NULL;
-    spans->has_lines = spans->has_lines && !is_quoted && !memchr(text->at, '\r', len);
-    const struct condition *at = conditions, *const end = conditions + filter->condition_count;
-    for (; at < end && strcmp(at->name, conditions->name) == 0; at++)
-        spans->goes_on |= condition_goes_on(at);
-    spans->on_first = (size_t)(at - conditions);
-}
-
 /* Returns where the record after the one that ends at `end` begins. */
 static const unsigned char *after_record(const struct line_spans *spans, const unsigned char *end)
 {
@@ -321,7 +285,29 @@ void line_reader_open(struct line_reader *reader, const struct line_spec *spec,
     if (!reader->is_filtered)
         return;
     reader->text.limit = text;
-    open_spans(&buffers->spans, spec, parser, &reader->all);
+    struct line_spans *spans = &buffers->spans;
+    const struct line_filter *filter = &spec->filter;
+    const struct condition *conditions = filter->conditions;
+    const bool is_csv = spec->field.kind == FIELD_CSV, is_quoted = is_csv && memchr(text, '"', len);
+    const size_t max = field_record_max(&spec->field);
+    *spans = (struct line_spans){.spec = spec, .parser = parser, .at = text, .limit = text + len};
+    /* A record may be too long; where records are lines, if no newline is among as many bytes as a
+     * record may have. */
+    for (const unsigned char *at = text; (size_t)(spans->limit - at) > max;) {
+        const unsigned char *newline = memrchr(at, '\n', max + 1);
+        spans->by_definition = !newline || is_csv;
+        if (spans->by_definition)
+            break;
+        at = newline + 1;
+    }
+    spans->fields_max = is_quoted ? 1 : SPANS_FIELDS_MAX;
+    for (size_t i = 0; i < filter->count; i++)
+        spans->has_lines |= filter->strings[i].regex != NULL;
+    spans->has_lines = spans->has_lines && !is_quoted && !memchr(text, '\r', len);
+    const struct condition *at = conditions, *const end = conditions + filter->condition_count;
+    for (; at < end && strcmp(at->name, conditions->name) == 0; at++)
+        spans->goes_on |= condition_goes_on(at);
+    spans->on_first = (size_t)(at - conditions);
 }
 
 int line_reader_close(struct line_reader *reader, struct error *error)

@@ -392,24 +392,6 @@ static struct shown_decimal shortest(uint64_t mantissa, int exponent, bool uneve
     return (struct shown_decimal){below + up, power};
 }
 
-/* Returns the decimal of a finite double over 0. */
-static struct shown_decimal decimal_of(double value)
-{
-    uint64_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    const uint64_t hidden = UINT64_C(1) << NUMBER_STORED, stored = bits & (hidden - 1);
-    const int exponent = (int)(bits >> NUMBER_STORED);
-    const int min = 1 - NUMBER_EXPONENT_BIAS - NUMBER_STORED; /* of the last bit */
-    struct shown_decimal decimal =
-        exponent > 0 ? shortest(hidden | stored, min + exponent - 1, stored == 0 && exponent > 1)
-                     : shortest(stored, min, false);
-    while (decimal.digits % 10 == 0) {
-        decimal.digits /= 10;
-        decimal.exponent++;
-    }
-    return decimal;
-}
-
 /* --- text --- */
 
 static const char pairs[] = "00010203040506070809101112131415161718192021222324"
@@ -490,11 +472,23 @@ static char *put_digits(char *at, const char *digits, size_t len, int first)
                                                   : put_fixed(at, digits, len, first);
 }
 
+/* Writes a finite double over 0, or 0. */
 static char *put_positive(char *at, double value)
 {
     if (value < WHOLE_LIMIT && (double)(uint64_t)value == value)
         return at + show_unsigned((uint64_t)value, at);
-    const struct shown_decimal decimal = decimal_of(value);
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    const uint64_t hidden = UINT64_C(1) << NUMBER_STORED, stored = bits & (hidden - 1);
+    const int exponent = (int)(bits >> NUMBER_STORED);
+    const int min = 1 - NUMBER_EXPONENT_BIAS - NUMBER_STORED; /* of the last bit */
+    struct shown_decimal decimal =
+        exponent > 0 ? shortest(hidden | stored, min + exponent - 1, stored == 0 && exponent > 1)
+                     : shortest(stored, min, false);
+    while (decimal.digits % 10 == 0) {
+        decimal.digits /= 10;
+        decimal.exponent++;
+    }
     char digits[UNSIGNED_DIGITS], *end = digits + sizeof digits;
     char *begin = digits_before(end, decimal.digits);
     size_t len = (size_t)(end - begin);

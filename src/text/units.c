@@ -440,24 +440,19 @@ size_t number_join_unit(unsigned char *token, size_t len, const unsigned char *f
                          : append(token, len, from, to);
 }
 
-/* Returns where the term after a gap begins, `at`, or NULL if the gap is none between terms. */
-static const unsigned char *after_term_gap(const unsigned char *at, const unsigned char *limit)
-{
-    at += at < limit && *at == ',';
-    at = number_colour_end(at, limit);
-    if (limit - at < 2 || *at != ' ')
-        return NULL;
-    at = number_colour_end(at + 1, limit);
-    return limit - at > 4 && memcmp(at, "and ", 4) == 0 ? at + 4 : at;
-}
-
 /* Adds a term, with its unit, to a token that ends with a unit. As number_join_words; *at does not
  * move if there is none. */
 static size_t join_term(unsigned char *token, size_t len, const unsigned char **at,
                         const unsigned char *limit)
 {
-    const unsigned char *from = after_term_gap(*at, limit), *end;
-    if (!from || from == limit || !number_is_digit(*from))
+    const unsigned char *from = *at, *end;
+    from += from < limit && *from == ','; /* the gap between terms */
+    from = number_colour_end(from, limit);
+    if (limit - from < 2 || *from != ' ')
+        return len;
+    from = number_colour_end(from + 1, limit);
+    from += limit - from > 4 && memcmp(from, "and ", 4) == 0 ? 4 : 0;
+    if (from == limit || !number_is_digit(*from))
         return len;
     end = term_end(from, limit);
     size_t joined = append(token, len, from, end);

@@ -302,26 +302,20 @@ static size_t length_without_blanks(const char *text, size_t len)
     return len;
 }
 
-static const char *find_operator(const char *text)
-{
-    bool is_quoted = false;
-    const bool is_path = *text == '.', has_quotes = is_path || *text == '"';
-    for (; *text; text++) {
-        if (is_path && is_quoted && *text == '\\' && text[1])
-            text++;
-        else if (has_quotes && *text == '"')
-            is_quoted = !is_quoted;
-        else if (!is_quoted && (strchr("=<>", *text) || (*text == '!' && text[1] == '=')))
-            break;
-    }
-    return text;
-}
-
 enum condition_error condition_split(const char *text, struct typed_condition *typed)
 {
     while (number_is_blank(*text))
         text++;
-    const char *found = find_operator(text);
+    const bool is_path = *text == '.', has_quotes = is_path || *text == '"';
+    const char *found = text;
+    for (bool is_quoted = false; *found; found++) {
+        if (is_path && is_quoted && *found == '\\' && found[1])
+            found++;
+        else if (has_quotes && *found == '"')
+            is_quoted = !is_quoted;
+        else if (!is_quoted && (strchr("=<>", *found) || (*found == '!' && found[1] == '=')))
+            break;
+    }
     *typed = (struct typed_condition){
         .name = text, .name_len = length_without_blanks(text, (size_t)(found - text))};
     if (!*found || typed->name_len == 0)
