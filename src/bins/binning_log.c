@@ -328,19 +328,6 @@ static enum binning_error add_powers(struct edge_list *list, struct decimal base
     return error;
 }
 
-/* Returns the edges as a binning has them, in memory of their size, which is no longer the list's.
- * NULL if memory is short. */
-static void *shrink_edges(struct edge_list *list)
-{
-    const size_t size = list->is_whole ? sizeof(int128) : sizeof(double);
-    char *bytes = (char *)list->edges;
-    for (size_t i = 0; !list->is_whole && i < list->count; i++) {
-        const double edge = double_of(list->edges[i]);
-        memcpy(bytes + i * sizeof edge, &edge, sizeof edge);
-    }
-    return realloc(bytes, list->count * size);
-}
-
 static enum binning_error build_powers(struct binning *binning, struct edge_list *list,
                                        struct decimal base, size_t limbs)
 {
@@ -359,8 +346,15 @@ static enum binning_error build_powers(struct binning *binning, struct edge_list
         limbs *= 2;
         list->count = 0;
     }
+    /* The edges as a binning has them, in memory of their size. */
+    char *bytes = (char *)list->edges;
     void *edges = NULL;
-    if (error == BINNING_OK && !(edges = shrink_edges(list)))
+    for (size_t i = 0; !list->is_whole && !error && i < list->count; i++) {
+        const double edge = double_of(list->edges[i]);
+        memcpy(bytes + i * sizeof edge, &edge, sizeof edge);
+    }
+    const size_t size = list->is_whole ? sizeof(int128) : sizeof(double);
+    if (!error && !(edges = realloc(bytes, list->count * size)))
         error = BINNING_NO_MEMORY;
     if (error) {
         free(list->edges);

@@ -11,34 +11,28 @@
 
 /* --- counting again --- */
 
-/* Adds the rows of one channel, which begin at row `begin` of the tally, to counts of wider bins.
- */
-static void map_channel(const struct binning *fine, const struct tally *tally, size_t begin,
-                        const struct binning *coarse, uint64_t *to)
-{
-    const bool is_shown = !coarse->digits.scales; /* edges are decimals, not the nearest floats */
-    const uint64_t *counts = tally->counts + begin;
-    for (size_t row = 1;; row++) {
-        row = tally_next_counted(tally, begin + row) - begin;
-        if (row > fine->bins)
-            break;
-        const double edge =
-            is_shown ? digits_shown_edge(&fine->digits, row - 1) : binning_edge(fine, row - 1);
-        to[binning_row(coarse, edge)] += counts[row];
-    }
-    to[ROW_BELOW] += counts[ROW_BELOW];
-    to[ROW_ABOVE(coarse)] += counts[ROW_ABOVE(fine)];
-    to[ROW_INVALID(coarse)] += counts[ROW_INVALID(fine)];
-}
-
 void map_rows(const struct histogram_spec *fine, const struct tally *tally,
               const struct histogram_spec *coarse, struct tally *into)
 {
-    const size_t rows = histogram_spec_rows(fine), wide_rows = histogram_spec_rows(coarse);
+    const struct binning *from = &fine->binning, *wide = &coarse->binning;
+    const bool is_shown = !wide->digits.scales; /* edges are decimals, not the nearest floats */
     number_prepare();
-    for (size_t channel = 0; channel < histogram_spec_channels(fine); channel++)
-        map_channel(&fine->binning, tally, channel * rows, &coarse->binning,
-                    into->counts + channel * wide_rows);
+    for (size_t channel = 0; channel < histogram_spec_channels(fine); channel++) {
+        const size_t begin = channel * histogram_spec_rows(fine);
+        const uint64_t *counts = tally->counts + begin;
+        uint64_t *to = into->counts + channel * histogram_spec_rows(coarse);
+        for (size_t row = 1;; row++) {
+            row = tally_next_counted(tally, begin + row) - begin;
+            if (row > from->bins)
+                break;
+            const double edge =
+                is_shown ? digits_shown_edge(&from->digits, row - 1) : binning_edge(from, row - 1);
+            to[binning_row(wide, edge)] += counts[row];
+        }
+        to[ROW_BELOW] += counts[ROW_BELOW];
+        to[ROW_ABOVE(wide)] += counts[ROW_ABOVE(from)];
+        to[ROW_INVALID(wide)] += counts[ROW_INVALID(from)];
+    }
     into->samples += tally->samples;
     into->bytes += tally->bytes;
     into->newlines += tally->newlines;

@@ -48,27 +48,21 @@ struct file_tallies {
     struct one_file of[];
 };
 
-static struct file_tallies *open_one(size_t files, struct file_division division)
-{
-    struct file_tallies *all = calloc(1, sizeof *all + files * sizeof all->of[0]);
-    if (!all)
-        return NULL;
-    all->count = files;
-    all->division = division;
-    for (size_t i = 0; i < LOCKS; i++)
-        pthread_mutex_init(&all->locks[i], NULL);
-    pthread_mutex_init(&all->seen_lock, NULL);
-    return all;
-}
-
 struct file_tallies *file_tallies_open(size_t files, unsigned specs, struct file_division division)
 {
-    struct file_tallies *first = open_one(files, division), *last = first;
-    for (unsigned i = 1; last && i < specs; i++)
-        last = last->also = open_one(files, division);
-    if (!last) {
-        file_tallies_close(first);
-        return NULL;
+    struct file_tallies *first = NULL, **next = &first;
+    for (unsigned spec = 0; spec < specs; spec++, next = &(*next)->also) {
+        struct file_tallies *all = calloc(1, sizeof *all + files * sizeof all->of[0]);
+        if (!all) {
+            file_tallies_close(first);
+            return NULL;
+        }
+        all->count = files;
+        all->division = division;
+        for (size_t i = 0; i < LOCKS; i++)
+            pthread_mutex_init(&all->locks[i], NULL);
+        pthread_mutex_init(&all->seen_lock, NULL);
+        *next = all;
     }
     return first;
 }

@@ -102,22 +102,21 @@ void byte_show(unsigned byte, char text[ROW_TEXT])
         snprintf(text, ROW_TEXT, "\\x%02x", byte);
 }
 
-/* True if all edges are numbers of so many bits, or one beyond the last of them. */
-static bool edges_fit(const struct binning *binning, unsigned bits, bool is_signed)
-{
-    int128 min = row_plan_min(bits, is_signed), end = min + ((int128)1 << bits);
-    return binning->first >= min && binning->first + binning->span <= end;
-}
-
-/* Plans offsets of so many bits, if possible. Narrower types have room for a sign in any case. */
+/* Plans offsets of so many bits, if all edges are numbers of so many bits, or one beyond the last
+ * of them. Narrower types have room for a sign in any case. */
 static bool plan_offsets(const struct histogram_spec *spec, unsigned bits, struct row_plan *plan)
 {
-    bool is_signed = spec->type.kind == 'i', is_narrower = 8 * spec->type.size < bits;
+    const struct binning *binning = &spec->binning;
+    const bool is_narrower = 8 * spec->type.size < bits;
+    bool fits = false, is_signed = spec->type.kind == 'i';
+    for (unsigned tries = 0; tries < 2 && !fits; tries++) {
+        is_signed |= tries > 0;
+        const int128 min = row_plan_min(bits, is_signed), end = min + ((int128)1 << bits);
+        fits = (tries == 0 || is_narrower) && binning->first >= min &&
+               binning->first + binning->span <= end;
+    }
     *plan = (struct row_plan){.way = PLAN_OFFSETS, .bits = bits, .is_signed = is_signed};
-    if (edges_fit(&spec->binning, bits, is_signed))
-        return true;
-    plan->is_signed = true;
-    return is_narrower && edges_fit(&spec->binning, bits, true);
+    return fits;
 }
 
 struct row_plan row_plan_of(const struct histogram_spec *spec)

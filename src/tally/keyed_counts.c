@@ -75,14 +75,6 @@ void keyed_move(struct keyed_counts *keyed)
     keyed->wide = keyed->rows = 0;
 }
 
-static bool is_full(const struct keyed_counts *keyed)
-{
-    const struct key_table *table = &keyed->table;
-    const size_t others = keyed->quick.others < table->count ? keyed->quick.others : table->count;
-    return table->count > KEYS_MAX || keyed->wide + others > keyed->wide_max ||
-           table->name_bytes > NAMES_MAX || keyed->rows > UINT32_MAX - LINES_MAX;
-}
-
 /* Returns the bytes of the scratch, of which only those that are used take memory. Parts are made
  * there, and then joined behind. */
 static size_t scratch_size(const struct keyed_counts *keyed)
@@ -222,7 +214,10 @@ static void count_in_table(struct keyed_counts *keyed, const struct line_batch *
                            uint32_t *numbers)
 {
     struct wanted wanted[AT_ONCE];
-    if (is_full(keyed)) {
+    const struct key_table *table = &keyed->table;
+    const size_t others = keyed->quick.others < table->count ? keyed->quick.others : table->count;
+    if (table->count > KEYS_MAX || keyed->wide + others > keyed->wide_max ||
+        table->name_bytes > NAMES_MAX || keyed->rows > UINT32_MAX - LINES_MAX) {
         keyed_move(keyed);
         if (keyed->is_spread && !keyed->weights) {
             keyed->shares = keyed->shares ? keyed->shares : key_shares_open(keyed->keys);

@@ -144,20 +144,6 @@ static const struct unit *find_unit(const unsigned char *name, size_t len)
     return unit;
 }
 
-/* True if a name is a symbol but for its case. */
-static bool is_like_symbol(const unsigned char *name, size_t len)
-{
-    const bool has_byte = len > 0 && lower(name[len - 1]) == 'b';
-    len -= has_byte;
-    const unsigned char first = len > 0 ? lower(name[0]) : 0;
-    const unsigned char second = len > 1 ? lower(name[1]) : 0;
-    if (len == 0 || len > 2 || first == 0)
-        return len == 0 && has_byte;
-    return second == 'i'   ? strchr("kmgtp", first) != NULL
-           : second == 's' ? strchr("mun", first) != NULL
-                           : len == 1 && strchr("smhdwkgtp", first);
-}
-
 enum unit_kind number_unit_kind(const unsigned char *begin, const unsigned char *end)
 {
     const size_t len = (size_t)(end - begin);
@@ -168,7 +154,16 @@ enum unit_kind number_unit_kind(const unsigned char *begin, const unsigned char 
     const unsigned char *slash = memchr(begin, '/', len);
     if (slash) /* a rate */
         return number_unit_kind(begin, slash) == UNIT_NONE ? UNIT_NONE : UNIT_UNCLEAR;
-    bool is_unclear = is_like_symbol(begin, len);
+    /* A symbol but for its case. */
+    const bool has_byte = lower(end[-1]) == 'b';
+    const size_t symbol = len - has_byte;
+    const unsigned char first = symbol > 0 ? lower(begin[0]) : 0;
+    const unsigned char second = symbol > 1 ? lower(begin[1]) : 0;
+    bool is_unclear = symbol == 0;
+    if (symbol <= 2 && first != 0)
+        is_unclear = second == 'i'   ? strchr("kmgtp", first) != NULL
+                     : second == 's' ? strchr("mun", first) != NULL
+                                     : symbol == 1 && strchr("smhdwkgtp", first);
     for (size_t i = 0; !is_unclear && i < UNCLEAR_COUNT; i++)
         is_unclear = is_word(begin, len, unclear[i]);
     for (size_t at = 4; !is_unclear && at <= 5 && at < len; at++)

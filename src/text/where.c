@@ -64,8 +64,12 @@ static bool read_exact(const unsigned char *at, const unsigned char *end,
     }
     if (at - begin == (point != NULL))
         return false;
-    if (at < end && number_exponent_end(at, end, &exponent) != end)
-        return false;
+    if (at < end) {
+        int64_t read; /* so the other one is in a register */
+        if (number_exponent_end(at, end, &read) != end)
+            return false;
+        exponent = read;
+    }
     if (!first)
         number->sign = 0;
     else if (!point || first < point)
