@@ -598,7 +598,7 @@ TARGET static void tokenize_fields(const struct field *field, struct record_text
     else if (field->kind == FIELD_NONE)
         gather_words(text, tokens);
     else
-        tokenize_lines(field, text, tokens);
+        read_lines(field, text, tokens, NULL, 0);
 }
 
 /* The `find_fields` of a parser. */
@@ -608,7 +608,7 @@ TARGET static size_t find_fields(const struct field *field, struct record_text *
     if (is_plain_json(field))
         return find_all_json(field, text, keys, cap);
     return field->kind == FIELD_LINE ? find_all_parts(field, text, keys, cap)
-                                     : find_in_lines(field, text, keys, cap);
+                                     : read_lines(field, text, NULL, keys, cap);
 }
 
 #endif
