@@ -3,10 +3,11 @@
 #ifndef GPUHISTO_CHARACTERS_H
 #define GPUHISTO_CHARACTERS_H
 
-#include "histogram_spec.h"
 #include "src/text/utf8.h"
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 #define CHARACTER_ROWS (CHARACTER_INVALID + 1)
 #define CHARACTER_GROUPS_MAX 512 /* with that of CHARACTER_INVALID */
