@@ -83,19 +83,15 @@ static double leading(size_t leading_bits)
     return value;
 }
 
-static double log_linear_edge(size_t k)
-{
-    if (k < LOG_LINEAR_HALF)
-        return -leading(LOG_LINEAR_HALF - k);
-    if (k == LOG_LINEAR_HALF + 1)
-        return DBL_TRUE_MIN; /* where zero's bin ends */
-    return k == LOG_LINEAR_HALF ? 0 : leading(k - LOG_LINEAR_HALF - 1);
-}
-
 double binning_edge(const struct binning *binning, size_t k)
 {
-    if (binning->kind == BINNING_LOG_LINEAR)
-        return log_linear_edge(k);
+    if (binning->kind == BINNING_LOG_LINEAR) {
+        if (k == LOG_LINEAR_HALF + 1)
+            return DBL_TRUE_MIN; /* where zero's bin ends */
+        return k < LOG_LINEAR_HALF    ? -leading(LOG_LINEAR_HALF - k)
+               : k == LOG_LINEAR_HALF ? 0
+                                      : leading(k - LOG_LINEAR_HALF - 1);
+    }
     if (binning->kind == BINNING_DIGITS)
         return digits_edge(&binning->digits, k);
     if (binning->edges)
@@ -196,25 +192,14 @@ void binning_log_linear(struct binning *binning)
 
 /* --- looking up --- */
 
-static size_t search_whole(const struct binning *binning, int128 value)
+/* Returns the row of a whole value among edges that are given, or of a double. */
+static size_t search(const struct binning *binning, int128 whole, double value)
 {
     size_t low = 0, high = binning->bins + 1; /* edges [0, low) are not above it, [high, ...) are */
     while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (binning->whole_edges[middle] <= value)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-static size_t search(const struct binning *binning, double value)
-{
-    size_t low = 0, high = binning->bins + 1;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (binning_edge(binning, middle) <= value)
+        const size_t middle = low + (high - low) / 2;
+        if (binning->whole_edges ? binning->whole_edges[middle] <= whole
+                                 : binning_edge(binning, middle) <= value)
             low = middle + 1;
         else
             high = middle;
@@ -225,7 +210,7 @@ static size_t search(const struct binning *binning, double value)
 size_t binning_row_whole(const struct binning *binning, int128 value)
 {
     if (binning->whole_edges)
-        return search_whole(binning, value);
+        return search(binning, value, 0);
     if (binning->kind == BINNING_DIGITS)
         return 1 + digits_whole_bin(&binning->digits, value);
     int128 offset = value - binning->first;
@@ -252,10 +237,10 @@ size_t binning_row(const struct binning *binning, double value)
         return ROW_INVALID(binning);
     double guess = (value - binning->min) * binning->per_step; /* also NaN */
     if (binning->edges || !(guess >= 0 && guess < (double)binning->bins))
-        return search(binning, value);
+        return search(binning, 0, value);
     size_t bin = (size_t)guess;
     bool right = value >= binning_edge(binning, bin) && value < binning_edge(binning, bin + 1);
-    return right ? 1 + bin : search(binning, value);
+    return right ? 1 + bin : search(binning, 0, value);
 }
 
 /* --- showing --- */
@@ -308,21 +293,6 @@ static struct digits_scale digits_scale_of(const struct digits_layout *layout, i
     return (struct digits_scale){.high = (uint64_t)(scale >> 64), .low = (uint64_t)scale};
 }
 
-static struct digits_step digits_step_of(const struct digits_layout *layout, int exponent)
-{
-    struct digits_step step;
-    const int first = digits_decade(exponent);
-    const double next = digits_nearest((struct digits_decimal){1, first + 1});
-    memcpy(&step.next, &next, sizeof next);
-    for (int i = 0; i < 2; i++) {
-        const struct digits_scale scale = digits_scale_of(layout, exponent, first + i);
-        step.scale[i] = scale.high + (scale.low != 0);
-        step.row[i] = DIGITS_SIDE(layout->per_decade) + 4 - layout->next / 10 +
-                      (uint32_t)(first + i - DECADE_FIRST) * layout->per_decade;
-    }
-    return step;
-}
-
 enum binning_error binning_digits(struct binning *binning, unsigned digits, bool singles)
 {
     struct digits_scale *scales =
@@ -341,11 +311,21 @@ enum binning_error binning_digits(struct binning *binning, unsigned digits, bool
         const int exponent = i + DIGITS_EXPONENT_FIRST;
         scales[i] = digits_scale_of(&layout, exponent, digits_decade(exponent));
     }
-    for (int i = 0; i <= DIGITS_STEPS; i++)
-        steps[i] =
-            i < (singles ? DIGITS_STEPS_OF_SINGLES : DIGITS_STEPS)
-                ? digits_step_of(&layout, i + DIGITS_STEP_FIRST)
-                : (struct digits_step){.next = UINT64_MAX, .row = {DIGITS_NO_ROW, DIGITS_NO_ROW}};
+    for (int i = 0; i <= DIGITS_STEPS; i++) {
+        struct digits_step *step = &steps[i];
+        *step = (struct digits_step){.next = UINT64_MAX, .row = {DIGITS_NO_ROW, DIGITS_NO_ROW}};
+        if (i >= (singles ? DIGITS_STEPS_OF_SINGLES : DIGITS_STEPS))
+            continue;
+        const int exponent = i + DIGITS_STEP_FIRST, decade = digits_decade(exponent);
+        const double next = digits_nearest((struct digits_decimal){1, decade + 1});
+        memcpy(&step->next, &next, sizeof next);
+        for (int k = 0; k < 2; k++) {
+            const struct digits_scale scale = digits_scale_of(&layout, exponent, decade + k);
+            step->scale[k] = scale.high + (scale.low != 0);
+            step->row[k] = DIGITS_SIDE(layout.per_decade) + 4 - layout.next / 10 +
+                           (uint32_t)(decade + k - DECADE_FIRST) * layout.per_decade;
+        }
+    }
     *binning = (struct binning){
         .kind = BINNING_DIGITS, .bins = DIGITS_BINS(layout.per_decade), .digits = layout};
     return BINNING_OK;
@@ -425,28 +405,26 @@ double digits_edge(const struct digits_layout *layout, size_t k)
 
 #define VALUE_DIGITS 20 /* of the greatest value of 64 bits */
 
-static const uint64_t ten_to[VALUE_DIGITS] = {
-    UINT64_C(1),
-    UINT64_C(10),
-    UINT64_C(100),
-    UINT64_C(1000),
-    UINT64_C(10000),
-    UINT64_C(100000),
-    UINT64_C(1000000),
-    UINT64_C(10000000),
-    UINT64_C(100000000),
-    UINT64_C(1000000000),
-    UINT64_C(10000000000),
-    UINT64_C(100000000000),
-    UINT64_C(1000000000000),
-    UINT64_C(10000000000000),
-    UINT64_C(100000000000000),
-    UINT64_C(1000000000000000),
-    UINT64_C(10000000000000000),
-    UINT64_C(100000000000000000),
-    UINT64_C(1000000000000000000),
-    UINT64_C(10000000000000000000),
-};
+static const uint64_t ten_to[VALUE_DIGITS] = {UINT64_C(1),
+                                              UINT64_C(10),
+                                              UINT64_C(100),
+                                              UINT64_C(1000),
+                                              UINT64_C(10000),
+                                              UINT64_C(100000),
+                                              UINT64_C(1000000),
+                                              UINT64_C(10000000),
+                                              UINT64_C(100000000),
+                                              UINT64_C(1000000000),
+                                              UINT64_C(10000000000),
+                                              UINT64_C(100000000000),
+                                              UINT64_C(1000000000000),
+                                              UINT64_C(10000000000000),
+                                              UINT64_C(100000000000000),
+                                              UINT64_C(1000000000000000),
+                                              UINT64_C(10000000000000000),
+                                              UINT64_C(100000000000000000),
+                                              UINT64_C(1000000000000000000),
+                                              UINT64_C(10000000000000000000)};
 
 /* Returns the number of bins on either side of the edge that is 0. */
 static size_t side_of(const struct digits_layout *layout)
@@ -463,20 +441,15 @@ void binning_digits_whole(struct binning *binning, unsigned digits)
         .kind = BINNING_DIGITS, .is_whole = true, .bins = 2 * side_of(&layout), .digits = layout};
 }
 
-/* floor(log10(number)), of a number over 0. */
-static unsigned power_of(uint64_t number)
-{
-    /* 1233 / 4096 is a little less than log10(2), so this is the power, or one too many. */
-    unsigned power = (unsigned)(64 - __builtin_clzll(number)) * 1233 >> 12;
-    return power - (number < ten_to[power]);
-}
-
 /* Returns the bin of a value from 0 on, counted from that of 0. */
 static size_t bin_from_zero(const struct digits_layout *layout, uint64_t value)
 {
     if (value < layout->next)
         return (size_t)value;
-    const unsigned decade = power_of(value) - layout->digits + 1; /* from 1 */
+    /* 1233 / 4096 is a little less than log10(2), so this is floor(log10(value)), or one more. */
+    unsigned power = (unsigned)(64 - __builtin_clzll(value)) * 1233 >> 12;
+    power -= value < ten_to[power];
+    const unsigned decade = power - layout->digits + 1; /* from 1 */
     return decade * (size_t)layout->per_decade + (size_t)(value / ten_to[decade]);
 }
 
@@ -488,20 +461,17 @@ size_t digits_whole_bin(const struct digits_layout *layout, int128 value)
     return side + bin_from_zero(layout, (uint64_t)value);
 }
 
-/* Returns the edge that is `k` bins above 0. */
-static int128 edge_from_zero(const struct digits_layout *layout, size_t k)
-{
-    if (k < layout->next)
-        return (int128)k;
-    const size_t beyond = k - layout->next, decade = beyond / layout->per_decade; /* from 0 */
-    const int128 number = layout->next / 10 + beyond % layout->per_decade;
-    return 10 * number * (int128)ten_to[decade];
-}
-
 int128 digits_whole_edge(const struct digits_layout *layout, size_t k)
 {
-    const size_t side = side_of(layout);
-    return k < side ? -edge_from_zero(layout, side - k) : edge_from_zero(layout, k - side);
+    const size_t side = side_of(layout), from_zero = k < side ? side - k : k - side;
+    int128 edge = (int128)from_zero;
+    if (from_zero >= layout->next) {
+        const size_t beyond = from_zero - layout->next;
+        const size_t decade = beyond / layout->per_decade; /* from 0 */
+        edge = layout->next / 10 + beyond % layout->per_decade;
+        edge *= 10 * (int128)ten_to[decade];
+    }
+    return k < side ? -edge : edge;
 }
 
 /* --- decades --- */
@@ -514,15 +484,6 @@ static const int factors[DECADE_PARTS] = {1, 2, 5};
 static const int fine_factors[DECADE_PARTS_FINE] = {100, 125, 160, 200, 250,
                                                     320, 400, 500, 640, 800};
 
-/* Returns edge k, from 0, of the decades over zero. */
-static struct digits_decimal decades_edge(unsigned parts, size_t k)
-{
-    const int power = DECADE_FIRST + (int)(k / parts);
-    if (parts == DECADE_PARTS_FINE)
-        return (struct digits_decimal){fine_factors[k % parts], power - 2};
-    return (struct digits_decimal){factors[k % parts], power};
-}
-
 enum binning_error binning_decades(struct binning *binning, unsigned parts)
 {
     const size_t side = (size_t)DECADES * parts, count = 2 * side + 4;
@@ -532,7 +493,11 @@ enum binning_error binning_decades(struct binning *binning, unsigned parts)
     number_prepare();
     above_zero = edges + side + 3;
     for (size_t k = 0; k <= side; k++) {
-        above_zero[k] = digits_nearest(decades_edge(parts, k));
+        struct digits_decimal edge = {factors[k % parts % DECADE_PARTS],
+                                      DECADE_FIRST + (int)(k / parts)};
+        if (parts == DECADE_PARTS_FINE)
+            edge = (struct digits_decimal){fine_factors[k % parts], edge.power - 2};
+        above_zero[k] = digits_nearest(edge);
         edges[side - k] = -above_zero[k];
     }
     edges[side + 1] = 0;

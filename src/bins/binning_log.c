@@ -19,7 +19,7 @@
 /* Steps that a power may be away from 1. */
 #define POWER_STEPS_MAX (1 << 24)
 
-/* base^n for one n, which long_power_raise and long_power_lower change. */
+/* base^n for one n, which a step changes by one. */
 struct long_power {
     uint64_t up, down; /* base = up / down * 2^shift; both odd, without a common divisor */
     int shift;
@@ -28,16 +28,6 @@ struct long_power {
     int64_t exponent;   /* the value is in [2^exponent, 2^(exponent + 1)) */
     uint64_t lossy;     /* steps taken since bits were first lost; 0: the value is exact */
 };
-
-static uint64_t greatest_common_divisor(uint64_t a, uint64_t b)
-{
-    while (b != 0) {
-        uint64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
 
 /* Divides *number by all its factors of two. Returns how many there were. */
 static int divide_by_twos(uint64_t *number)
@@ -54,7 +44,11 @@ static int long_power_open(struct long_power *power, struct decimal base, size_t
     uint64_t scale = 1;
     for (unsigned i = 0; i < base.places; i++)
         scale *= 10;
-    uint64_t common = greatest_common_divisor(base.digits, scale);
+    uint64_t common = base.digits; /* the greatest common divisor */
+    for (uint64_t b = scale, rest; b != 0; b = rest) {
+        rest = common % b;
+        common = b;
+    }
     *power =
         (struct long_power){.up = base.digits / common, .down = scale / common, .limbs = limbs};
     power->shift = divide_by_twos(&power->up) - divide_by_twos(&power->down);
@@ -119,7 +113,10 @@ static bool normalize(struct long_power *power)
     return lost != 0;
 }
 
-/* As factor and divisor are below 2^60, the quotient's highest bit stays in the mantissa's highest
+/* Makes base^n the power base^(n + 1), by up / down and the shift, or base^(n - 1), by the reverse.
+ * A power is either raised or lowered, never both, and POWER_STEPS_MAX times at most.
+ *
+ * As factor and divisor are below 2^60, the quotient's highest bit stays in the mantissa's highest
  * limb or above, so only normalize loses bits. */
 static void step(struct long_power *power, uint64_t factor, uint64_t divisor, int shift)
 {
@@ -131,19 +128,6 @@ static void step(struct long_power *power, uint64_t factor, uint64_t divisor, in
     lost |= normalize(power);
     power->exponent += shift;
     power->lossy += lost || power->lossy > 0;
-}
-
-/* Makes base^n the power base^(n + 1). A power is either raised or lowered, never both, and
- * POWER_STEPS_MAX times at most. */
-static void long_power_raise(struct long_power *power)
-{
-    step(power, power->up, power->down, power->shift);
-}
-
-/* Makes base^n the power base^(n - 1). */
-static void long_power_lower(struct long_power *power)
-{
-    step(power, power->down, power->up, -power->shift);
 }
 
 /* Sets *low to the highest 128 bits of the mantissa, and *high to those of a mantissa that the
@@ -289,7 +273,7 @@ static bool round_edge(const struct edge_list *list, const struct long_power *po
  */
 static enum binning_error add_descending(struct edge_list *list, struct long_power *power)
 {
-    for (int128 edge;; long_power_lower(power)) {
+    for (int128 edge;; step(power, power->down, power->up, -power->shift)) {
         if (!round_edge(list, power, &edge))
             return BINNING_UNDECIDED;
         if (edge >= list->max)
@@ -307,7 +291,7 @@ static enum binning_error add_ascending(struct edge_list *list, struct long_powe
     const int128 infinity = bits_of(HUGE_VAL);
     while (list->edges[list->count - 1] < list->max) {
         int128 edge;
-        long_power_raise(power);
+        step(power, power->up, power->down, power->shift);
         if (!round_edge(list, power, &edge))
             return BINNING_UNDECIDED;
         if (!list->is_whole && edge == infinity)
@@ -321,15 +305,6 @@ static enum binning_error add_ascending(struct edge_list *list, struct long_powe
     return BINNING_OK;
 }
 
-static void reverse(struct edge_list *list)
-{
-    for (size_t i = 0, j = list->count - 1; i < j; i++, j--) {
-        const int128 edge = list->edges[i];
-        list->edges[i] = list->edges[j];
-        list->edges[j] = edge;
-    }
-}
-
 /* Both ways begin at 1, so that a power that can be exact is. (Whole values are above 0 and need no
  * power below 1.) */
 static enum binning_error add_powers(struct edge_list *list, struct decimal base, size_t limbs)
@@ -341,25 +316,16 @@ static enum binning_error add_powers(struct edge_list *list, struct decimal base
     long_power_close(&power);
     if (error)
         return error;
-    reverse(list);
+    for (size_t i = 0, j = list->count - 1; i < j; i++, j--) {
+        const int128 edge = list->edges[i];
+        list->edges[i] = list->edges[j];
+        list->edges[j] = edge;
+    }
     if (long_power_open(&power, base, limbs) != 0)
         return BINNING_NO_MEMORY;
     error = add_ascending(list, &power);
     long_power_close(&power);
     return error;
-}
-
-/* Returns the edges as a binning has them, in memory of their size, which is no longer the list's.
- * NULL if memory is short. */
-static void *shrink_edges(struct edge_list *list)
-{
-    const size_t size = list->is_whole ? sizeof(int128) : sizeof(double);
-    char *bytes = (char *)list->edges;
-    for (size_t i = 0; !list->is_whole && i < list->count; i++) {
-        const double edge = double_of(list->edges[i]);
-        memcpy(bytes + i * sizeof edge, &edge, sizeof edge);
-    }
-    return realloc(bytes, list->count * size);
 }
 
 static enum binning_error build_powers(struct binning *binning, struct edge_list *list,
@@ -380,8 +346,15 @@ static enum binning_error build_powers(struct binning *binning, struct edge_list
         limbs *= 2;
         list->count = 0;
     }
+    /* The edges as a binning has them, in memory of their size. */
+    char *bytes = (char *)list->edges;
     void *edges = NULL;
-    if (error == BINNING_OK && !(edges = shrink_edges(list)))
+    for (size_t i = 0; !list->is_whole && !error && i < list->count; i++) {
+        const double edge = double_of(list->edges[i]);
+        memcpy(bytes + i * sizeof edge, &edge, sizeof edge);
+    }
+    const size_t size = list->is_whole ? sizeof(int128) : sizeof(double);
+    if (!error && !(edges = realloc(bytes, list->count * size)))
         error = BINNING_NO_MEMORY;
     if (error) {
         free(list->edges);

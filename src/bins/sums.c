@@ -56,28 +56,17 @@ static inline void add_magnitude(struct exact_sum *sum, uint128 magnitude, int m
     }
 }
 
-/* Returns the mantissa of a finite double, which is mantissa * 2^*exponent without its sign. */
-static uint64_t mantissa_of(double value, int *exponent)
-{
-    uint64_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    int biased = (int)(bits >> 52 & 0x7ff);
-    uint64_t fraction = bits & (((uint64_t)1 << 52) - 1);
-    *exponent = (biased > 0 ? biased : 1) - 1075;
-    return biased > 0 ? fraction | (uint64_t)1 << 52 : fraction;
-}
-
 void exact_sum_add(struct exact_sum *sum, double value)
 {
     int exponent;
-    uint64_t mantissa = mantissa_of(value, &exponent);
+    uint64_t mantissa = double_mantissa(value, &exponent);
     add_magnitude(sum, mantissa, 2, exponent, signbit(value));
 }
 
 void exact_sum_add_square(struct exact_sum *sum, double value)
 {
     int exponent;
-    uint64_t mantissa = mantissa_of(value, &exponent);
+    uint64_t mantissa = double_mantissa(value, &exponent);
     add_magnitude(sum, (uint128)mantissa * mantissa, 4, 2 * exponent, false);
 }
 
@@ -336,7 +325,7 @@ void moments_add_double(struct moments *moments, double value, uint64_t times)
         return;
     }
     int exponent;
-    uint64_t mantissa = mantissa_of(value, &exponent);
+    uint64_t mantissa = double_mantissa(value, &exponent);
     const int zeros = mantissa > 0 ? __builtin_ctzll(mantissa) : 0; /* so squares are short */
     add_times(moments, mantissa >> zeros, exponent + zeros, signbit(value), times);
 }
@@ -377,22 +366,16 @@ bool moments_greatest_large(const struct moments *moments, int128 *greatest)
     return moments->any_large && is_rounded(moments->greatest, moments->max);
 }
 
-/* True if the sum is a whole number of at most 64 bits and a sign: sets *number. */
-static bool is_whole(const struct exact_sum *sum, int128 *number)
-{
-    struct exact_number read;
-    exact_sum_read(sum, &read);
-    if (read.count > 1 || (read.count == 1 && read.exponent != 0))
-        return false;
-    *number = read.count > 0 ? (int128)read.words[0] : 0;
-    *number = read.is_negative ? -*number : *number;
-    return true;
-}
-
 bool moments_sum_large(const struct moments *moments, int128 *sum)
 {
-    return moments->lowest == 0 && moments->highest == 0 && is_whole(&moments->sum, sum) &&
-           *sum != (int128)(double)*sum;
+    struct exact_number read;
+    exact_sum_read(&moments->sum, &read);
+    if (moments->lowest != 0 || moments->highest != 0 || read.count > 1 ||
+        (read.count == 1 && read.exponent != 0))
+        return false;
+    *sum = read.count > 0 ? (int128)read.words[0] : 0;
+    *sum = read.is_negative ? -*sum : *sum;
+    return *sum != (int128)(double)*sum;
 }
 
 void moments_merge(struct moments *into, const struct moments *from)
@@ -427,25 +410,18 @@ double moments_sum(const struct moments *moments)
     return moments_mean(moments, 1);
 }
 
-/* Sets *to to the variance times n^2, n * squares - sum^2. */
-static void read_variance(const struct moments *moments, uint64_t n, struct exact_number *to)
-{
-    const struct exact_number times = {.words = {n}, .count = 1};
-    struct exact_number number, square;
-    exact_sum_read(&moments->squares, &number);
-    multiply(&times, &number, to);
-    exact_sum_read(&moments->sum, &number);
-    multiply(&number, &number, &square);
-    subtract(to, &square);
-}
-
 double moments_deviation(const struct moments *moments, uint64_t n)
 {
-    struct exact_number variance;
+    const struct exact_number times = {.words = {n}, .count = 1};
+    struct exact_number number, square, variance; /* times n^2: n * squares - sum^2 */
     int exponent;
     if (moments->lowest || moments->highest)
         return NAN;
-    read_variance(moments, n, &variance);
+    exact_sum_read(&moments->squares, &number);
+    multiply(&times, &number, &variance);
+    exact_sum_read(&moments->sum, &number);
+    multiply(&number, &number, &square);
+    subtract(&variance, &square);
     if (variance.count == 0)
         return 0;
     bool more = resize(&variance, DIVIDEND_WORDS_TWICE);

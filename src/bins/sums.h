@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 /* --- exact sums --- */
 
@@ -30,6 +31,17 @@ struct exact_sum {
     uint16_t used;                /* all digits but the last `used` ones are 0 */
     uint16_t end;                 /* and so are those from here on */
 };
+
+/* Returns the mantissa of a finite double, which is mantissa * 2^*exponent without its sign. */
+static inline uint64_t double_mantissa(double value, int *exponent)
+{
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    const int biased = (int)(bits >> 52 & 0x7ff);
+    const uint64_t fraction = bits & (((uint64_t)1 << 52) - 1);
+    *exponent = (biased > 0 ? biased : 1) - 1075;
+    return biased > 0 ? fraction | (uint64_t)1 << 52 : fraction;
+}
 
 /* Makes it a sum of nothing. */
 void exact_sum_clear(struct exact_sum *sum);

@@ -3,27 +3,31 @@
 #ifndef GPUHISTO_CHARACTERS_H
 #define GPUHISTO_CHARACTERS_H
 
-#include "histogram_spec.h"
 #include "src/text/utf8.h"
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 #define CHARACTER_ROWS (CHARACTER_INVALID + 1)
 #define CHARACTER_GROUPS_MAX 512 /* with that of CHARACTER_INVALID */
 
-/* Groups of characters: general categories, or blocks (unicode_groups.c). The 2^shift code points
- * of a unit have the same group. Equal pages of 2^bits units are stored once. */
+/* Groups of characters: general categories, or blocks. The 2^shift code points of a unit have the
+ * same group. unicode_groups.c has runs of units; building a histogram lays them out in pages
+ * of 2^bits units, where a group is found at once. */
 struct character_groups {
     size_t count;
     const char *const *names; /* [count] */
-    const char *const *notes; /* shown beside names */
+    const char *const *notes; /* shown beside names; NULL: the range of the group is */
+    const uint32_t *runs;     /* from code point 0: their length times `count`, and the group */
     unsigned shift, bits;
-    const uint16_t *pages, *units;
+    uint16_t *pages, *units; /* pages of one group are the same page */
 };
 
 extern const struct character_groups character_categories, character_blocks;
 
-/* Returns the group of a code point; groups->count for CHARACTER_INVALID. */
+/* Returns the group of a code point, once groups are laid out; groups->count for CHARACTER_INVALID.
+ */
 static inline size_t character_group(const struct character_groups *groups, uint32_t character)
 {
     if (character >= CHARACTER_INVALID)

@@ -11,34 +11,28 @@
 
 /* --- counting again --- */
 
-/* Adds the rows of one channel, which begin at row `begin` of the tally, to counts of wider bins.
- */
-static void map_channel(const struct binning *fine, const struct tally *tally, size_t begin,
-                        const struct binning *coarse, uint64_t *to)
-{
-    const bool is_shown = !coarse->digits.scales; /* edges are decimals, not the nearest floats */
-    const uint64_t *counts = tally->counts + begin;
-    for (size_t row = 1;; row++) {
-        row = tally_next_counted(tally, begin + row) - begin;
-        if (row > fine->bins)
-            break;
-        const double edge =
-            is_shown ? digits_shown_edge(&fine->digits, row - 1) : binning_edge(fine, row - 1);
-        to[binning_row(coarse, edge)] += counts[row];
-    }
-    to[ROW_BELOW] += counts[ROW_BELOW];
-    to[ROW_ABOVE(coarse)] += counts[ROW_ABOVE(fine)];
-    to[ROW_INVALID(coarse)] += counts[ROW_INVALID(fine)];
-}
-
 void map_rows(const struct histogram_spec *fine, const struct tally *tally,
               const struct histogram_spec *coarse, struct tally *into)
 {
-    const size_t rows = histogram_spec_rows(fine), wide_rows = histogram_spec_rows(coarse);
+    const struct binning *from = &fine->binning, *wide = &coarse->binning;
+    const bool is_shown = !wide->digits.scales; /* edges are decimals, not the nearest floats */
     number_prepare();
-    for (size_t channel = 0; channel < histogram_spec_channels(fine); channel++)
-        map_channel(&fine->binning, tally, channel * rows, &coarse->binning,
-                    into->counts + channel * wide_rows);
+    for (size_t channel = 0; channel < histogram_spec_channels(fine); channel++) {
+        const size_t begin = channel * histogram_spec_rows(fine);
+        const uint64_t *counts = tally->counts + begin;
+        uint64_t *to = into->counts + channel * histogram_spec_rows(coarse);
+        for (size_t row = 1;; row++) {
+            row = tally_next_counted(tally, begin + row) - begin;
+            if (row > from->bins)
+                break;
+            const double edge =
+                is_shown ? digits_shown_edge(&from->digits, row - 1) : binning_edge(from, row - 1);
+            to[binning_row(wide, edge)] += counts[row];
+        }
+        to[ROW_BELOW] += counts[ROW_BELOW];
+        to[ROW_ABOVE(wide)] += counts[ROW_ABOVE(from)];
+        to[ROW_INVALID(wide)] += counts[ROW_INVALID(from)];
+    }
     into->samples += tally->samples;
     into->bytes += tally->bytes;
     into->newlines += tally->newlines;
@@ -159,20 +153,6 @@ static void widen_bins(struct equal_bins *bins, size_t max, bool is_whole)
     bins->width = width;
 }
 
-static enum binning_error build_bins(const struct equal_bins *bins, struct binning *binning)
-{
-    const size_t count = (size_t)(bins->last - bins->first) + 1;
-    double *edges = malloc(count * sizeof *edges);
-    if (!edges)
-        return BINNING_NO_MEMORY;
-    for (size_t i = 0; i < count; i++)
-        edges[i] = digits_nearest(
-            (struct digits_decimal){(bins->first + (int64_t)i) * bins->width, bins->power});
-    const enum binning_error error = binning_edges(binning, edges, count);
-    free(edges);
-    return error;
-}
-
 enum coarsen_outcome coarsen_equal(const struct histogram_spec *spec, const struct tally *tally,
                                    size_t max, struct coarse_rows *rows)
 {
@@ -182,7 +162,14 @@ enum coarsen_outcome coarsen_equal(const struct histogram_spec *spec, const stru
         return COARSEN_AS_COUNTED;
     struct equal_bins bins = narrowest_bins(&spec->binning, &seen);
     widen_bins(&bins, max, seen.is_whole && seen.count > 1);
-    if (build_bins(&bins, &binning) != BINNING_OK)
+    const size_t count = (size_t)(bins.last - bins.first) + 1;
+    double *edges = malloc(count * sizeof *edges);
+    for (size_t i = 0; edges && i < count; i++)
+        edges[i] = digits_nearest(
+            (struct digits_decimal){(bins.first + (int64_t)i) * bins.width, bins.power});
+    const bool is_built = edges && binning_edges(&binning, edges, count) == BINNING_OK;
+    free(edges);
+    if (!is_built)
         return COARSEN_NO_MEMORY;
     return count_again(spec, tally, &binning, rows);
 }
@@ -240,28 +227,6 @@ static uint64_t crowd_of(const struct coarse_rows *rows)
     return crowd;
 }
 
-static size_t decades_shown(const struct coarse_rows *rows, size_t bins)
-{
-    struct row_range seen[2];
-    size_t shown = bins;
-    tally_seen_decades(&rows->tally, &rows->spec, seen);
-    for (unsigned side = 0; side < 2; side++)
-        for (size_t row = seen[side].begin; row < seen[side].end; row++)
-            shown += rows->tally.counts[row] == 0;
-    return shown;
-}
-
-/* True if a decade can be cut into many parts: the counted bins nest in them, and no part between
- * two whole numbers is empty because there are no others. */
-static bool can_be_fine(const struct binning *binning, const struct tally *tally)
-{
-    const struct seen_bins seen = seen_bins_of(binning, tally);
-    if (binning->digits.digits < 3)
-        return false;
-    return !seen.is_whole || digits_shown_edge(&binning->digits, seen.first) >= 10 ||
-           digits_shown_edge(&binning->digits, seen.last) <= -10;
-}
-
 /* Replaces equal bins by decades if these are few enough and spread the samples more. */
 static enum coarsen_outcome try_decades(const struct histogram_spec *spec,
                                         const struct tally *tally, const struct picture_bins *bins,
@@ -269,11 +234,17 @@ static enum coarsen_outcome try_decades(const struct histogram_spec *spec,
 {
     static const unsigned ways[] = {DECADE_PARTS_FINE, DECADE_PARTS, 1};
     const uint64_t largest = spread_of(&rows->spec, &rows->tally).largest;
+    /* The counted bins nest in fine parts of a decade, and no part between two whole numbers is
+     * empty because there are no others. */
+    const struct digits_layout *digits = &spec->binning.digits;
+    const struct seen_bins seen = seen_bins_of(&spec->binning, tally);
+    const bool can_be_fine =
+        digits->digits >= 3 && (!seen.is_whole || digits_shown_edge(digits, seen.first) >= 10 ||
+                                digits_shown_edge(digits, seen.last) <= -10);
     for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
         const unsigned parts = ways[i];
         struct coarse_rows decades;
-        if (parts > bins->parts ||
-            (parts == DECADE_PARTS_FINE && !can_be_fine(&spec->binning, tally)))
+        if (parts > bins->parts || (parts == DECADE_PARTS_FINE && !can_be_fine))
             continue;
         const enum coarsen_outcome outcome = coarsen_decades(spec, tally, parts, &decades);
         if (outcome != COARSEN_DONE) {
@@ -281,7 +252,13 @@ static enum coarsen_outcome try_decades(const struct histogram_spec *spec,
             return outcome;
         }
         const struct spread spread = spread_of(&decades.spec, &decades.tally);
-        if (decades_shown(&decades, spread.bins) <= bins->max && spread.largest < largest) {
+        struct row_range shown[2];
+        size_t count = spread.bins; /* with empty ones between others */
+        tally_seen_decades(&decades.tally, &decades.spec, shown);
+        for (unsigned side = 0; side < 2; side++)
+            for (size_t row = shown[side].begin; row < shown[side].end; row++)
+                count += decades.tally.counts[row] == 0;
+        if (count <= bins->max && spread.largest < largest) {
             coarse_rows_free(rows);
             *rows = decades;
             return COARSEN_DONE;
@@ -318,30 +295,6 @@ static bool are_whole(const struct seen_bins *seen, const struct moments *moment
            !(moments->min > floor(moments->min)) && !(moments->max > floor(moments->max));
 }
 
-/* True if narrower bins than those of coarsen_equal would be too many, or tell no more. */
-static bool is_resolved(const struct binning *binning, const struct seen_bins *seen, size_t max)
-{
-    const struct digits_decimal from = digits_decimal_edge(&binning->digits, seen->first);
-    const struct digits_decimal to = digits_decimal_edge(&binning->digits, seen->last + 1);
-    const int power = narrowest_bins(binning, seen).power;
-    return (uint64_t)(units_above(to, 2, power) - units_of(from, 2, power)) > max ||
-           (seen->is_whole && power <= 0);
-}
-
-/* Returns the range of the samples in bins, by the edges of these if moments do not tell. */
-static struct seen_range samples_range(const struct binning *binning, const struct moments *moments,
-                                       const struct seen_bins *seen)
-{
-    struct seen_range range = {
-        digits_shown_edge(&binning->digits, seen->first),
-        nextafter(digits_shown_edge(&binning->digits, seen->last + 1), -HUGE_VAL)};
-    if (moments && moments->any && moments->min >= range.min)
-        range.min = moments->min;
-    if (moments && moments->any && moments->max < range.max)
-        range.max = moments->max;
-    return range;
-}
-
 /* Returns a number in units of 10^power, rounded down. */
 static int64_t floor_units(double value, int power)
 {
@@ -350,29 +303,39 @@ static int64_t floor_units(double value, int power)
     return (int64_t)floor(power < 0 ? value * pow(10, -power) : value / pow(10, power));
 }
 
-/* Returns the power of ten of which bins of the range are a multiple wide: about a hundredth of
- * their width, but no finer than doubles are. */
-static int range_power(const struct seen_range *range, size_t max, bool is_whole)
-{
-    const double farthest = fmax(fabs(range->min), fabs(range->max));
-    const int of_width = (int)floor(log10((range->max - range->min) / (double)max)) - 2;
-    const int min = (int)floor(log10(farthest)) - 16;
-    const int power = of_width > min ? of_width : min;
-    return is_whole && power < 0 ? 0 : power;
-}
-
 bool coarsen_range(const struct histogram_spec *spec, const struct tally *tally, size_t max,
                    struct seen_range *range)
 {
     const struct binning *binning = &spec->binning;
+    const struct moments *moments = tally->moments;
     struct seen_bins seen = seen_bins_of(binning, tally);
-    seen.is_whole = are_whole(&seen, tally->moments);
-    if (seen.count == 0 || is_resolved(binning, &seen, max))
+    seen.is_whole = are_whole(&seen, moments);
+    if (seen.count == 0)
         return false;
-    const struct seen_range samples = samples_range(binning, tally->moments, &seen);
+    /* Narrower bins than those of coarsen_equal may be too many, or tell no more. */
+    const struct digits_decimal from = digits_decimal_edge(&binning->digits, seen.first);
+    const struct digits_decimal to = digits_decimal_edge(&binning->digits, seen.last + 1);
+    int power = narrowest_bins(binning, &seen).power;
+    if ((uint64_t)(units_above(to, 2, power) - units_of(from, 2, power)) > max ||
+        (seen.is_whole && power <= 0))
+        return false;
+    /* The range of the samples in bins, by the edges of these if moments do not tell. */
+    struct seen_range samples = {
+        digits_shown_edge(&binning->digits, seen.first),
+        nextafter(digits_shown_edge(&binning->digits, seen.last + 1), -HUGE_VAL)};
+    if (moments && moments->any && moments->min >= samples.min)
+        samples.min = moments->min;
+    if (moments && moments->any && moments->max < samples.max)
+        samples.max = moments->max;
     if (!(samples.min < samples.max))
         return false;
-    const int power = range_power(&samples, max, seen.is_whole);
+    /* Bins are a multiple of a power of ten wide, of about a hundredth of their width, but no
+     * finer than doubles are. */
+    const double farthest = fmax(fabs(samples.min), fabs(samples.max));
+    const int finest = (int)floor(log10(farthest)) - 16;
+    power = (int)floor(log10((samples.max - samples.min) / (double)max)) - 2;
+    power = power > finest ? power : finest;
+    power = seen.is_whole && power < 0 ? 0 : power;
     const int64_t bins = (int64_t)max, last = floor_units(samples.max, power);
     int64_t first = floor_units(samples.min, power);
     range->min = digits_nearest((struct digits_decimal){first, power});

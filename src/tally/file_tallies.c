@@ -48,27 +48,21 @@ struct file_tallies {
     struct one_file of[];
 };
 
-static struct file_tallies *open_one(size_t files, struct file_division division)
-{
-    struct file_tallies *all = calloc(1, sizeof *all + files * sizeof all->of[0]);
-    if (!all)
-        return NULL;
-    all->count = files;
-    all->division = division;
-    for (size_t i = 0; i < LOCKS; i++)
-        pthread_mutex_init(&all->locks[i], NULL);
-    pthread_mutex_init(&all->seen_lock, NULL);
-    return all;
-}
-
 struct file_tallies *file_tallies_open(size_t files, unsigned specs, struct file_division division)
 {
-    struct file_tallies *first = open_one(files, division), *last = first;
-    for (unsigned i = 1; last && i < specs; i++)
-        last = last->also = open_one(files, division);
-    if (!last) {
-        file_tallies_close(first);
-        return NULL;
+    struct file_tallies *first = NULL, **next = &first;
+    for (unsigned spec = 0; spec < specs; spec++, next = &(*next)->also) {
+        struct file_tallies *all = calloc(1, sizeof *all + files * sizeof all->of[0]);
+        if (!all) {
+            file_tallies_close(first);
+            return NULL;
+        }
+        all->count = files;
+        all->division = division;
+        for (size_t i = 0; i < LOCKS; i++)
+            pthread_mutex_init(&all->locks[i], NULL);
+        pthread_mutex_init(&all->seen_lock, NULL);
+        *next = all;
     }
     return first;
 }
@@ -231,19 +225,6 @@ static void pack_group(struct packing *packing, uint64_t counts[GROUP], size_t r
     }
 }
 
-/* Packs all counts of a tally, and clears them. */
-static void pack_counts(struct packing *packing, struct tally *tally)
-{
-    uint64_t *counts = tally->counts;
-    for (size_t row = 0, end; (row = tally_next_block(tally, row, &end)) < tally->bins; row = end) {
-        for (; row + GROUP <= end; row += GROUP)
-            pack_group(packing, counts + row, row);
-        for (; row < end; row++)
-            if (counts[row] != 0)
-                pack_count(packing, &counts[row], row);
-    }
-}
-
 /* Packs all counts of a tally into a text of just their length, and clears them. False if memory is
  * short. */
 static bool pack(struct tally *tally, struct file_tally *into)
@@ -253,7 +234,14 @@ static bool pack(struct tally *tally, struct file_tally *into)
     packing.capacity = sizeof packing.own;
     packing.len = packing.next = 0;
     packing.failed = false;
-    pack_counts(&packing, tally);
+    uint64_t *counts = tally->counts;
+    for (size_t row = 0, end; (row = tally_next_block(tally, row, &end)) < tally->bins; row = end) {
+        for (; row + GROUP <= end; row += GROUP)
+            pack_group(&packing, counts + row, row);
+        for (; row < end; row++)
+            if (counts[row] != 0)
+                pack_count(&packing, &counts[row], row);
+    }
     const bool is_own = packing.bytes == packing.own;
     unsigned char *fitting =
         packing.len > 0 ? realloc(is_own ? NULL : packing.bytes, packing.len) : NULL;
@@ -308,34 +296,23 @@ static void mark_blocks(struct file_tallies *files, struct tally *tally, struct 
 
 /* --- moving --- */
 
-static bool any_moments(const struct tally *tally)
-{
-    bool any = false;
-    for (unsigned i = 0; tally->moments && i < tally->channels; i++)
-        any |= tally->moments[i].any;
-    return any;
-}
-
-/* Moves moments to memory, and clears them. False if memory is short. */
-static bool take_moments(struct tally *tally, struct file_tally *into)
-{
-    if (!any_moments(tally))
-        return true;
-    const size_t size = tally->channels * sizeof *tally->moments;
-    into->moments = malloc(size);
-    if (into->moments)
-        memcpy(into->moments, tally->moments, size);
-    memset(tally->moments, 0, size);
-    return into->moments != NULL;
-}
-
 /* Moves all that a tally has to memory. */
 static void take_tally(struct file_tallies *files, struct tally *tally, struct file_tally *into)
 {
     *into = (struct file_tally){.samples = tally->samples, .bytes = tally->bytes};
     tally->samples = tally->bytes = 0;
-    const bool has_counts = pack(tally, into);
-    if (!take_moments(tally, into) || !has_counts)
+    bool any = false, done = pack(tally, into);
+    for (unsigned i = 0; tally->moments && i < tally->channels; i++)
+        any |= tally->moments[i].any;
+    if (any) {
+        const size_t size = tally->channels * sizeof *tally->moments;
+        into->moments = malloc(size);
+        if (into->moments)
+            memcpy(into->moments, tally->moments, size);
+        done &= into->moments != NULL;
+        memset(tally->moments, 0, size);
+    }
+    if (!done)
         file_tallies_lose(files);
 }
 
@@ -486,23 +463,18 @@ void file_tallies_load(const struct file_tallies *files, size_t result, struct t
     add_packed(own, tally);
 }
 
-static uint64_t count_in(const struct file_tally *tally, size_t row)
-{
-    const unsigned char *at = tally->packed, *end = at + tally->len;
-    uint64_t sum = 0;
-    for (size_t next = 0; at < end && next <= row; next++) {
-        const uint64_t count = get_count(&at, &next);
-        sum += next == row ? count : 0;
-    }
-    return sum;
-}
-
 uint64_t file_tallies_count_of(const struct file_tallies *files, size_t row)
 {
     uint64_t sum = 0;
     for (size_t file = 0; file < files->count; file++)
-        for (size_t i = 0; i < files->of[file].count; i++)
-            sum += count_in(&files->of[file].blocks[i], row);
+        for (size_t i = 0; i < files->of[file].count; i++) {
+            const struct file_tally *tally = &files->of[file].blocks[i];
+            const unsigned char *at = tally->packed, *end = at + tally->len;
+            for (size_t next = 0; at < end && next <= row; next++) {
+                const uint64_t count = get_count(&at, &next);
+                sum += next == row ? count : 0;
+            }
+        }
     return sum;
 }
 

@@ -24,22 +24,6 @@
 #define EXPONENT_MIN (-1074)
 #define EXPONENT_MAX 384
 
-/* A double, taken apart: mantissa * 2^exponent without its sign. */
-struct parts {
-    uint64_t mantissa;
-    int exponent;
-};
-
-static struct parts parts_of(double value)
-{
-    uint64_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    const int biased = (int)(bits >> 52 & 0x7ff);
-    const uint64_t fraction = bits & (((uint64_t)1 << 52) - 1);
-    return (struct parts){biased > 0 ? fraction | (uint64_t)1 << 52 : fraction,
-                          (biased > 0 ? biased : 1) - 1075};
-}
-
 /* --- words --- */
 
 /* Adds `count` words. */
@@ -207,51 +191,54 @@ static void add_parts_times(struct key_sums *sums, uint64_t mantissa, unsigned s
  */
 static __attribute__((noinline)) bool add_odd(struct key_sums *sums, double value, uint64_t times)
 {
-    struct parts parts = parts_of(value);
-    const unsigned zeros = parts.mantissa > 0 ? (unsigned)__builtin_ctzll(parts.mantissa) : 0;
+    int exponent;
+    uint64_t mantissa = double_mantissa(value, &exponent);
+    const int zeros = mantissa > 0 ? __builtin_ctzll(mantissa) : 0;
     if (sums->moments || isinf(value))
         return add_to_moments(sums, value, times);
     if (!sums->has_exponent) {
-        const int exponent = parts.exponent - SHIFT_FIRST;
-        if (exponent > EXPONENT_MAX)
+        const int first = exponent - SHIFT_FIRST;
+        if (first > EXPONENT_MAX)
             return add_to_moments(sums, value, times);
-        sums->exponent = exponent > EXPONENT_MIN ? exponent : EXPONENT_MIN;
+        sums->exponent = first > EXPONENT_MIN ? first : EXPONENT_MIN;
         sums->has_exponent = true;
     } else {
-        parts.mantissa >>= zeros;
-        parts.exponent += (int)zeros;
+        mantissa >>= zeros;
+        exponent += zeros;
     }
-    const unsigned shift = (unsigned)(parts.exponent - sums->exponent);
+    const unsigned shift = (unsigned)(exponent - sums->exponent);
     if (shift > (times == 1 ? SHIFT_MAX : SHIFT_TIMES_MAX))
         return add_to_moments(sums, value, times);
     widen(sums, value, value);
-    add_parts_times(sums, parts.mantissa, shift, signbit(value), times);
+    add_parts_times(sums, mantissa, shift, signbit(value), times);
     return true;
 }
 
 bool key_sums_add(struct key_sums *sums, double value)
 {
-    const struct parts parts = parts_of(value);
-    const unsigned shift = (unsigned)(parts.exponent - sums->exponent);
+    int exponent;
+    const uint64_t mantissa = double_mantissa(value, &exponent);
+    const unsigned shift = (unsigned)(exponent - sums->exponent);
     const bool fits = sums->has_exponent && shift <= SHIFT_MAX && !isinf(value);
     if (!fits && (value != 0 || sums->moments))
         return add_odd(sums, value, 1);
     widen(sums, value, value);
     if (fits)
-        add_parts(sums, parts.mantissa, shift, signbit(value));
+        add_parts(sums, mantissa, shift, signbit(value));
     return true;
 }
 
 bool key_sums_add_times(struct key_sums *sums, double value, uint64_t times)
 {
-    const struct parts parts = parts_of(value);
-    const unsigned shift = (unsigned)(parts.exponent - sums->exponent);
+    int exponent;
+    const uint64_t mantissa = double_mantissa(value, &exponent);
+    const unsigned shift = (unsigned)(exponent - sums->exponent);
     if (value == 0)
         return key_sums_add(sums, value);
     if (!sums->has_exponent || shift > SHIFT_TIMES_MAX || isinf(value))
         return add_odd(sums, value, times);
     widen(sums, value, value);
-    add_parts_times(sums, parts.mantissa, shift, signbit(value), times);
+    add_parts_times(sums, mantissa, shift, signbit(value), times);
     return true;
 }
 

@@ -370,17 +370,6 @@ static void sort_by_rank(const struct sorting *sorting, size_t begin, size_t end
         memcpy(list, sorted, (end - begin) * sizeof list[0]);
 }
 
-/* True if keys [begin, end) of the list have all the same part. */
-static bool have_same_part(const struct sorting *sorting, size_t begin, size_t end, unsigned part)
-{
-    const struct radix_pair *list = sorting->keys->list;
-    const struct key_name first = part_of(sorting, entry_of(sorting, &list[begin]), part);
-    bool are_same = true;
-    for (size_t i = begin + 1; i < end && are_same; i++)
-        are_same = compare_bytes(first, part_of(sorting, entry_of(sorting, &list[i]), part)) == 0;
-    return are_same;
-}
-
 static void sort_by_part(struct sorting *sorting, size_t begin, size_t end, unsigned part);
 
 /* Sorts those of the keys [begin, end), which are in order by their ranks of a part, that have the
@@ -391,8 +380,12 @@ static void sort_alike(struct sorting *sorting, size_t begin, size_t end, unsign
     for (size_t at = begin, next = begin; at < end; at = next) {
         while (next < end && list[next].key == list[at].key)
             next++;
-        if (part + 1 < sorting->parts && next - at >= ALIKE_MANY &&
-            have_same_part(sorting, at, next, part))
+        const struct key_name first = part_of(sorting, entry_of(sorting, &list[at]), part);
+        bool are_same = part + 1 < sorting->parts && next - at >= ALIKE_MANY;
+        for (size_t i = at + 1; i < next && are_same; i++)
+            are_same =
+                compare_bytes(first, part_of(sorting, entry_of(sorting, &list[i]), part)) == 0;
+        if (are_same)
             sort_by_part(sorting, at, next, part + 1);
         else if (next - at > 1)
             qsort_r(list + at, next - at, sizeof list[0], compare, sorting);
@@ -416,8 +409,8 @@ static void sort_by_part(struct sorting *sorting, size_t begin, size_t end, unsi
     sort_alike(sorting, begin, end, part);
 }
 
-/* Sets where the keys of each table begin in the list, and what all names have in common. */
-static void prepare(struct sorting *sorting, unsigned threads)
+/* Sorts the keys, of which there are some. */
+static void sort(struct sorting *sorting, unsigned threads)
 {
     struct facts *all = &sorting->all;
     number_prepare();
@@ -433,11 +426,6 @@ static void prepare(struct sorting *sorting, unsigned threads)
         for (unsigned part = 0; part < sorting->parts; part++)
             all->are_numbers[part] &= facts->are_numbers[part];
     }
-}
-
-static void sort(struct sorting *sorting, unsigned threads)
-{
-    prepare(sorting, threads);
     parallel_loop(threads, sorting->count, rank, sorting);
     sort_by_rank(sorting, 0, sorting->keys->count);
     sort_alike(sorting, 0, sorting->keys->count, 0);

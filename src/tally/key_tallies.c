@@ -146,17 +146,6 @@ void key_samples_close(struct key_samples *samples)
     *samples = (struct key_samples){.count = 0};
 }
 
-/* Makes the pages of keys that were moved those of none. */
-static void empty_pages(struct key_pages *pages)
-{
-    for (; pages && pages->last > 0; pages->last--) {
-        const uint32_t place = pages->place_of[pages->last];
-        pages->page_of[place] = 0;
-        pages->last_of[place & (((uint32_t)1 << pages->key_bits) - 1)] = 0;
-        memset(pages->counts[pages->last], 0, sizeof pages->counts[0]);
-    }
-}
-
 void key_samples_sort(struct key_samples *samples)
 {
     if (samples->weighted) {
@@ -356,32 +345,6 @@ static uint32_t find_in(struct key_tallies *keys, struct stripe *stripe, uint64_
     return key;
 }
 
-/* Returns the number in its stripe, which is locked, of a key of another table. */
-static uint32_t number_in(struct key_tallies *keys, struct stripe *stripe, struct key_entry *entry)
-{
-    if (entry->moved)
-        return entry->moved;
-    const struct key_name name = {entry->name, entry->len};
-    const uint32_t number = find_in(keys, stripe, entry->hash, &name, entry->words);
-    if (number != KEY_FAILED)
-        entry->moved = number;
-    return number;
-}
-
-/* Moves the count and the sums of key i to a number of a stripe, which is locked. */
-static void move_key(struct key_tallies *keys, struct stripe *stripe, struct key_table *from,
-                     size_t i, uint32_t number)
-{
-    stripe->table.entries[number].samples += from->entries[i].samples;
-    if (!from->sums)
-        return;
-    struct key_sums *sums = &stripe->table.sums[number];
-    stripe->wide -= sums->moments != NULL;
-    if (!key_sums_move(sums, &from->sums[i]))
-        key_tallies_lose(keys);
-    stripe->wide += sums->moments != NULL;
-}
-
 /* The state of a move: lists of the keys of each stripe, whose numbers are one more than indices,
  * and where the samples of each key begin. */
 struct moving {
@@ -393,12 +356,20 @@ struct moving {
     uint32_t *begin; /* of each key, and of the one after the last */
 };
 
-/* Moves samples of key i. */
-static void move_samples(struct key_tallies *keys, struct stripe *stripe,
-                         const struct moving *moving, size_t i, uint32_t number)
+/* Moves key i, or only its samples, to a stripe, which is locked. */
+static void move_one(struct key_tallies *keys, struct stripe *stripe, const struct moving *moving,
+                     size_t i)
 {
     const struct key_samples *samples = moving->samples;
+    const struct key_pages *pages = samples->pages;
+    struct key_entry *entry = &moving->from->entries[i];
+    const struct key_name name = {entry->name, entry->len};
+    const uint32_t number =
+        entry->moved ? entry->moved : find_in(keys, stripe, entry->hash, &name, entry->words);
     bool done = true;
+    if (number == KEY_FAILED)
+        return;
+    entry->moved = number;
     for (size_t at = moving->begin[i], end = at; at < moving->begin[i + 1]; at = end) {
         const uint64_t position = key_samples_at(samples, at);
         uint64_t count = 0;
@@ -407,35 +378,25 @@ static void move_samples(struct key_tallies *keys, struct stripe *stripe,
         done &= key_counts_add(&stripe->counts, number, row_of_position(position, keys->row_bits),
                                count);
     }
+    if (moving->all) {
+        const bool has_pages = pages && i >> pages->key_bits == 0;
+        for (size_t page = has_pages ? pages->last_of[i] : 0; page > 0; page = pages->next[page])
+            for (uint32_t row = 0; row < 1 << KEY_PAGE_BITS; row++) {
+                const uint32_t first = pages->place_of[page] >> pages->key_bits << KEY_PAGE_BITS;
+                const uint32_t count = pages->counts[page][row];
+                if (count > 0 && !key_counts_add(&stripe->counts, number, first + row, count))
+                    done = false;
+            }
+        stripe->table.entries[number].samples += entry->samples;
+        if (moving->from->sums) {
+            struct key_sums *sums = &stripe->table.sums[number];
+            stripe->wide -= sums->moments != NULL;
+            done &= key_sums_move(sums, &moving->from->sums[i]);
+            stripe->wide += sums->moments != NULL;
+        }
+    }
     if (!done)
         key_tallies_lose(keys);
-}
-
-/* Moves samples of key i that are in pages. */
-static void move_pages(struct key_tallies *keys, struct stripe *stripe,
-                       const struct key_pages *pages, size_t i, uint32_t number)
-{
-    const bool has_pages = pages && i >> pages->key_bits == 0;
-    for (size_t page = has_pages ? pages->last_of[i] : 0; page > 0; page = pages->next[page])
-        for (uint32_t row = 0; row < 1 << KEY_PAGE_BITS; row++) {
-            const uint32_t first = pages->place_of[page] >> pages->key_bits << KEY_PAGE_BITS;
-            const uint32_t count = pages->counts[page][row];
-            if (count > 0 && !key_counts_add(&stripe->counts, number, first + row, count))
-                key_tallies_lose(keys);
-        }
-}
-
-static void move_one(struct key_tallies *keys, struct stripe *stripe, const struct moving *moving,
-                     size_t i)
-{
-    const uint32_t number = number_in(keys, stripe, &moving->from->entries[i]);
-    if (number == KEY_FAILED)
-        return;
-    move_samples(keys, stripe, moving, i, number);
-    if (!moving->all)
-        return;
-    move_pages(keys, stripe, moving->samples->pages, i, number);
-    move_key(keys, stripe, moving->from, i, number);
 }
 
 #define KEYS_AT_ONCE 32 /* whose memory is fetched at the same time */
@@ -476,32 +437,7 @@ static void move_stripe(struct key_tallies *keys, size_t number, const struct mo
     unlock(keys, stripe, before);
 }
 
-/* Lists the keys of each stripe: all, or those that have samples. */
-static void list_by_stripe(struct moving *moving)
-{
-    const struct key_table *from = moving->from;
-    for (uint32_t i = 0; i < from->count; i++) {
-        if (!moving->all && moving->begin[i] == moving->begin[i + 1])
-            continue;
-        uint32_t *first = &moving->first[stripe_of(from->entries[i].hash)];
-        moving->next[i] = *first;
-        *first = i + 1;
-    }
-}
-
-/* Finds where the samples of each key begin. */
-static void append_samples(struct moving *moving)
-{
-    const struct key_samples *samples = moving->samples;
-    size_t at = 0;
-    for (uint32_t i = 0; i <= moving->from->count; i++) {
-        while (at < samples->count &&
-               key_of_position(key_samples_at(samples, at), samples->row_bits) < i)
-            at++;
-        moving->begin[i] = (uint32_t)at;
-    }
-}
-
+/* Moves the samples of a table's keys; `all`: the keys, too. */
 static void move(struct key_tallies *keys, struct key_table *from, struct key_samples *samples,
                  bool all)
 {
@@ -511,9 +447,20 @@ static void move(struct key_tallies *keys, struct key_table *from, struct key_sa
                             .next = malloc(from->count * sizeof(uint32_t)),
                             .begin = malloc((from->count + 1) * sizeof(uint32_t))};
     if (moving.next && moving.begin) {
+        uint32_t at = 0;
         key_samples_sort(samples);
-        append_samples(&moving);
-        list_by_stripe(&moving);
+        for (uint32_t i = 0; i < from->count; i++) {
+            moving.begin[i] = at;
+            while (at < samples->count &&
+                   key_of_position(key_samples_at(samples, at), samples->row_bits) == i)
+                at++;
+            if (!all && at == moving.begin[i])
+                continue;
+            uint32_t *first_key = &moving.first[stripe_of(from->entries[i].hash)];
+            moving.next[i] = *first_key;
+            *first_key = i + 1;
+        }
+        moving.begin[from->count] = at;
         pthread_rwlock_rdlock(&keys->moving);
         const size_t first = atomic_fetch_add(&keys->moves, 1) * STRIPES_APART;
         for (size_t i = 0; i < STRIPES && key_tallies_state(keys) == KEYS_COMPLETE; i++)
@@ -540,7 +487,13 @@ void key_tallies_move(struct key_tallies *keys, struct key_table *table,
     if (key_tallies_state(keys) == KEYS_COMPLETE)
         move(keys, table, samples, true);
     samples->count = 0;
-    empty_pages(samples->pages);
+    struct key_pages *pages = samples->pages;
+    for (; pages && pages->last > 0; pages->last--) {
+        const uint32_t place = pages->place_of[pages->last];
+        pages->page_of[place] = 0;
+        pages->last_of[place & (((uint32_t)1 << pages->key_bits) - 1)] = 0;
+        memset(pages->counts[pages->last], 0, sizeof pages->counts[0]);
+    }
     key_table_clear(table);
 }
 
@@ -592,29 +545,7 @@ void key_shares_close(struct key_shares *shares)
     free(shares);
 }
 
-static void add_shared(struct key_tallies *keys, struct stripe *stripe,
-                       const struct shared_sample *sample)
-{
-    const struct key_name name = {sample->name, sample->len};
-    const struct key_words words =
-        name.bytes ? key_words_behind(name.bytes, name.len) : (struct key_words){.last = 0};
-    const uint32_t key = find_in(keys, stripe, sample->hash, &name, words);
-    bool done = true;
-    if (key == KEY_FAILED)
-        return;
-    stripe->table.entries[key].samples++;
-    if (keys->spec->mode->is_binned)
-        done = key_counts_add(&stripe->counts, key, sample->row, 1);
-    if (stripe->table.sums && !isnan(sample->value)) {
-        struct key_sums *sums = &stripe->table.sums[key];
-        stripe->wide -= sums->moments != NULL;
-        done &= key_sums_add(sums, sample->value);
-        stripe->wide += sums->moments != NULL;
-    }
-    if (!done)
-        key_tallies_lose(keys);
-}
-
+/* Moves the samples of a stripe. */
 static void move_share(struct key_shares *shares, size_t number)
 {
     struct key_tallies *keys = shares->keys;
@@ -634,8 +565,27 @@ static void move_share(struct key_shares *shares, size_t number)
             hashes[count] = some[count]->hash;
         }
         fetch_keys(&stripe->table, hashes, count);
-        for (size_t i = 0; i < count; i++)
-            add_shared(keys, stripe, some[i]);
+        for (size_t i = 0; i < count; i++) {
+            const struct shared_sample *sample = some[i];
+            const struct key_name name = {sample->name, sample->len};
+            const struct key_words words =
+                name.bytes ? key_words_behind(name.bytes, name.len) : (struct key_words){.last = 0};
+            const uint32_t key = find_in(keys, stripe, sample->hash, &name, words);
+            bool done = true;
+            if (key == KEY_FAILED)
+                continue;
+            stripe->table.entries[key].samples++;
+            if (keys->spec->mode->is_binned)
+                done = key_counts_add(&stripe->counts, key, sample->row, 1);
+            if (stripe->table.sums && !isnan(sample->value)) {
+                struct key_sums *sums = &stripe->table.sums[key];
+                stripe->wide -= sums->moments != NULL;
+                done &= key_sums_add(sums, sample->value);
+                stripe->wide += sums->moments != NULL;
+            }
+            if (!done)
+                key_tallies_lose(keys);
+        }
     }
     unlock(keys, stripe, before);
 }
@@ -652,32 +602,23 @@ void key_shares_move(struct key_shares *shares)
     shares->names_used = SHARED_BEGIN;
 }
 
-/* Makes room for a name. False if memory is short. */
-static bool make_room_for_name(struct key_shares *shares, size_t len)
-{
-    if (shares->names_size - shares->names_used >= len)
-        return true;
-    key_shares_move(shares);
-    if (shares->names_size - SHARED_BEGIN >= len)
-        return true;
-    unsigned char *names = realloc(shares->names, SHARED_BEGIN + len);
-    if (!names)
-        return false;
-    shares->names = names;
-    shares->names_size = SHARED_BEGIN + len;
-    return true;
-}
-
 void key_shares_add(struct key_shares *shares, uint64_t hash, struct key_name name, uint32_t row,
                     double value)
 {
     if (shares->count == SHARED_MAX)
         key_shares_move(shares);
-    if (name.bytes && !make_room_for_name(shares, name.len)) {
-        key_tallies_lose(shares->keys);
-        return;
-    }
     const unsigned char *kept = NULL;
+    if (name.bytes && shares->names_size - shares->names_used < name.len)
+        key_shares_move(shares);
+    if (name.bytes && shares->names_size - shares->names_used < name.len) {
+        unsigned char *names = realloc(shares->names, SHARED_BEGIN + name.len);
+        if (!names) {
+            key_tallies_lose(shares->keys);
+            return;
+        }
+        shares->names = names;
+        shares->names_size = SHARED_BEGIN + name.len;
+    }
     if (name.bytes) {
         kept = memcpy(shares->names + shares->names_used, name.bytes, name.len);
         shares->names_used += name.len;
@@ -745,29 +686,8 @@ static void sort_stripe(void *arg, size_t number)
     }
 }
 
-/* Sorts the entries of all stripes. False if memory is short. */
-static bool sort_counts(struct key_tallies *keys, unsigned threads)
-{
-    bool done = true;
-    parallel_loop(threads, STRIPES, sort_stripe, keys);
-    for (size_t i = 0; i < STRIPES; i++)
-        done &= keys->stripes[i].counts_begin != NULL;
-    return done;
-}
-
-/* Returns the samples of a key in order that are no numbers, which its last entry has. */
-static uint64_t invalid_samples(const struct key_tallies *keys, const struct radix_pair *position)
-{
-    const struct stripe *stripe = &keys->stripes[key_position_table(position)];
-    const size_t *begin = &stripe->counts_begin[key_position_key(position)];
-    if (!keys->spec->mode->is_binned || begin[0] == begin[1])
-        return 0;
-    const struct radix_pair *last = &stripe->counts.list[begin[1] - 1];
-    const uint32_t row = row_of_position(last->key, keys->row_bits);
-    return row == ROW_INVALID(&keys->spec->binning) ? last->value : 0;
-}
-
-/* Sorts keys that are in order by name. False if memory is short. */
+/* Sorts keys that are in order by name by their samples; `is_valid`: without those that are no
+ * numbers, which the last entry of a key has. False if memory is short. */
 static bool sort_by_count(struct key_tallies *keys, bool is_valid)
 {
     struct key_list *order = &keys->order;
@@ -777,8 +697,14 @@ static bool sort_by_count(struct key_tallies *keys, bool is_valid)
     for (size_t i = 0; i < order->count; i++) {
         struct radix_pair *position = &order->list[i];
         const struct stripe *stripe = &keys->stripes[key_position_table(position)];
-        const uint64_t samples = stripe->table.entries[key_position_key(position)].samples;
-        position->key = UINT64_MAX - samples + (is_valid ? invalid_samples(keys, position) : 0);
+        const uint32_t key = key_position_key(position);
+        const size_t *begin = &stripe->counts_begin[key];
+        position->key = UINT64_MAX - stripe->table.entries[key].samples;
+        if (!is_valid || begin[0] == begin[1])
+            continue;
+        const struct radix_pair *last = &stripe->counts.list[begin[1] - 1];
+        if (row_of_position(last->key, keys->row_bits) == ROW_INVALID(&keys->spec->binning))
+            position->key += last->value;
     }
     struct radix_pair *sorted = radix_sort_pairs(order->list, scratch, order->count);
     free(sorted == scratch ? order->list : scratch);
@@ -795,11 +721,14 @@ int key_tallies_sort(struct key_tallies *keys, enum key_order order, unsigned th
     const struct key_table *tables[STRIPES];
     for (size_t i = 0; i < STRIPES; i++)
         tables[i] = &keys->stripes[i].table;
-    const bool done =
-        key_list_make(&keys->order, tables, STRIPES, key_tallies_parts(keys), threads) == 0 &&
-        sort_counts(keys, threads) &&
-        (order == KEYS_BY_NAME || sort_by_count(keys, order == KEYS_BY_VALID));
-    return done ? 0 : -1;
+    if (key_list_make(&keys->order, tables, STRIPES, key_tallies_parts(keys), threads) != 0)
+        return -1;
+    parallel_loop(threads, STRIPES, sort_stripe, keys);
+    for (size_t i = 0; i < STRIPES; i++)
+        if (!keys->stripes[i].counts_begin)
+            return -1;
+    const bool is_valid = order == KEYS_BY_VALID && keys->spec->mode->is_binned;
+    return order == KEYS_BY_NAME || sort_by_count(keys, is_valid) ? 0 : -1;
 }
 
 void key_tallies_sort_top(struct key_tallies *keys, size_t top)
@@ -897,19 +826,13 @@ static const struct key_entry *entry_of(const struct key_tallies *keys, size_t i
     return &found.stripe->table.entries[found.key];
 }
 
-/* Prefetches the entry of a key, and the name of one that comes before. */
-static void fetch_entries(const struct key_tallies *keys, size_t i)
-{
-    if (i + READ_AHEAD < keys->order.count) {
-        __builtin_prefetch(entry_of(keys, i + READ_AHEAD));
-        __builtin_prefetch(entry_of(keys, i + READ_AHEAD / 2)->name);
-    }
-}
-
 struct key_name key_tallies_name(const struct key_tallies *keys, size_t i)
 {
     const struct key_entry *entry = entry_of(keys, i);
-    fetch_entries(keys, i);
+    if (i + READ_AHEAD < keys->order.count) { /* the entry of a key, the name of one before it */
+        __builtin_prefetch(entry_of(keys, i + READ_AHEAD));
+        __builtin_prefetch(entry_of(keys, i + READ_AHEAD / 2)->name);
+    }
     return (struct key_name){entry->name, entry->len};
 }
 
@@ -939,26 +862,20 @@ static void add_to(const struct key_tallies *keys, size_t i, struct tally *tally
         key_sums_add_to(&stripe->table.sums[found.key], tally->moments);
 }
 
-/* Prefetches the sums and the place of the counts of a key, and the counts of one that comes
- * before. */
-static void fetch_counts(const struct key_tallies *keys, size_t i)
-{
-    if (i + READ_AHEAD >= keys->order.count)
-        return;
-    struct key_at at = position_of(keys, i + READ_AHEAD);
-    if (at.stripe->table.sums) {
-        __builtin_prefetch(&at.stripe->table.sums[at.key]);
-        __builtin_prefetch((const char *)&at.stripe->table.sums[at.key] + 64);
-    }
-    __builtin_prefetch(&at.stripe->counts_begin[at.key]);
-    at = position_of(keys, i + READ_AHEAD / 2);
-    if (at.stripe->counts.count > 0)
-        __builtin_prefetch(at.stripe->counts.list + at.stripe->counts_begin[at.key]);
-}
-
 void key_tallies_load(const struct key_tallies *keys, size_t i, struct tally *tally)
 {
-    fetch_counts(keys, i);
+    if (i + READ_AHEAD < keys->order.count) {
+        /* The sums and the place of the counts of a key, and the counts of one before it. */
+        struct key_at at = position_of(keys, i + READ_AHEAD);
+        if (at.stripe->table.sums) {
+            __builtin_prefetch(&at.stripe->table.sums[at.key]);
+            __builtin_prefetch((const char *)&at.stripe->table.sums[at.key] + 64);
+        }
+        __builtin_prefetch(&at.stripe->counts_begin[at.key]);
+        at = position_of(keys, i + READ_AHEAD / 2);
+        if (at.stripe->counts.count > 0)
+            __builtin_prefetch(at.stripe->counts.list + at.stripe->counts_begin[at.key]);
+    }
     tally_clear_blocks(tally);
     add_to(keys, i, tally);
 }

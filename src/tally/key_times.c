@@ -49,34 +49,6 @@ static struct key_name part_of(const struct joining *joining, struct key_name na
     return joining->parts > 1 ? key_parts_get(name, joining->parts, i) : name;
 }
 
-static void look_at(struct times *times, struct key_name part)
-{
-    struct time time;
-    if (times->seconds == 0 || !read_part(part, &time))
-        return;
-    if (!times->has_offset)
-        times->first = time;
-    times->has_offset = true;
-    times->has_several |= time.zone != times->first.zone || time.offset != times->first.offset ||
-                          time.is_west != times->first.is_west;
-    times->may_cross |= 60 * (uint32_t)time.offset % times->seconds != 0;
-    struct time begin = time;
-    times->is_finer |= time_floor(&begin, times->seconds) && begin.local != time.local;
-}
-
-/* Returns a part of a key as it is shown, in the key or at `to`. */
-static struct key_name shown_part(const struct times *times, struct key_name part,
-                                  unsigned char *to)
-{
-    struct time time;
-    if (times->seconds == 0 || !read_part(part, &time))
-        return part;
-    if (times->has_several)
-        time_to_utc(&time);
-    time_floor(&time, times->seconds);
-    return (struct key_name){to, time_write(&time, to)};
-}
-
 /* Adds what key i has to the key that is shown. */
 static void join_key(const struct joining *joining, size_t i, struct tally *tally,
                      struct key_tallies *joined)
@@ -84,8 +56,17 @@ static void join_key(const struct joining *joining, size_t i, struct tally *tall
     const struct key_name name = key_tallies_name(joining->keys, i);
     struct key_name parts[KEY_PARTS_MAX], shown = {NULL, 0};
     unsigned char texts[KEY_PARTS_MAX][TIME_TEXT_MAX];
-    for (unsigned part = 0; part < joining->parts && name.bytes; part++)
-        parts[part] = shown_part(&joining->times[part], part_of(joining, name, part), texts[part]);
+    for (unsigned part = 0; part < joining->parts && name.bytes; part++) {
+        const struct times *times = &joining->times[part];
+        struct time time;
+        parts[part] = part_of(joining, name, part);
+        if (times->seconds == 0 || !read_part(parts[part], &time))
+            continue;
+        if (times->has_several)
+            time_to_utc(&time);
+        time_floor(&time, times->seconds);
+        parts[part] = (struct key_name){texts[part], time_write(&time, texts[part])};
+    }
     if (name.bytes)
         shown = key_parts_join(parts, joining->parts, joining->name);
     key_tallies_load(joining->keys, i, tally);
@@ -126,8 +107,21 @@ enum key_times key_times_join(const struct key_tallies *keys, const struct histo
     for (size_t i = 0; i < key_tallies_count(keys); i++) {
         const struct key_name name = key_tallies_name(keys, i);
         joining.longest = name.len > joining.longest ? name.len : joining.longest;
-        for (unsigned part = 0; part < joining.parts; part++)
-            look_at(&joining.times[part], part_of(&joining, name, part));
+        for (unsigned part = 0; part < joining.parts; part++) {
+            struct times *times = &joining.times[part];
+            struct time time;
+            if (times->seconds == 0 || !read_part(part_of(&joining, name, part), &time))
+                continue;
+            if (!times->has_offset)
+                times->first = time;
+            times->has_offset = true;
+            times->has_several |= time.zone != times->first.zone ||
+                                  time.offset != times->first.offset ||
+                                  time.is_west != times->first.is_west;
+            times->may_cross |= 60 * (uint32_t)time.offset % times->seconds != 0;
+            const int64_t local = time.local;
+            times->is_finer |= time_floor(&time, times->seconds) && time.local != local;
+        }
     }
     for (unsigned part = 0; part < joining.parts; part++) {
         const struct times *times = &joining.times[part];

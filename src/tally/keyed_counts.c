@@ -75,14 +75,6 @@ void keyed_move(struct keyed_counts *keyed)
     keyed->wide = keyed->rows = 0;
 }
 
-static bool is_full(const struct keyed_counts *keyed)
-{
-    const struct key_table *table = &keyed->table;
-    const size_t others = keyed->quick.others < table->count ? keyed->quick.others : table->count;
-    return table->count > KEYS_MAX || keyed->wide + others > keyed->wide_max ||
-           table->name_bytes > NAMES_MAX || keyed->rows > UINT32_MAX - LINES_MAX;
-}
-
 /* Returns the bytes of the scratch, of which only those that are used take memory. Parts are made
  * there, and then joined behind. */
 static size_t scratch_size(const struct keyed_counts *keyed)
@@ -104,36 +96,37 @@ static bool has_room(const struct keyed_counts *keyed, const struct line_batch *
     return scratch_size(keyed) - keyed->scratch_used >= size;
 }
 
-/* Returns the part of a name that one key makes of a field. Its bytes are NULL if there is none. */
-static struct key_name make_part(struct keyed_counts *keyed, const struct key *key,
-                                 const struct key_span *span, struct key_memo *memo)
-{
-    const unsigned char *from = span->from, *to = from ? from + span->len : NULL;
-    if (!from || !key_is_part(key, from, to))
-        return (struct key_name){from, span->len};
-    if (memo->from && key_memo_has(memo, from, to))
-        return memo->name;
-    unsigned char *scratch = keyed->scratch + keyed->scratch_used;
-    const struct key_name name = key_of_field(key, from, to, scratch, memo);
-    if (name.bytes >= scratch && name.bytes < keyed->scratch + scratch_size(keyed))
-        keyed->scratch_used = (size_t)(name.bytes + name.len - keyed->scratch);
-    return name;
-}
-
 /* Returns the key of record i. Without a key its bytes are NULL. */
 static struct key_name make_name(struct keyed_counts *keyed, const struct line_batch *batch,
                                  size_t i)
 {
     struct key_name parts[KEY_PARTS_MAX];
+    unsigned char *scratch;
     for (unsigned part = 0; part < keyed->parts; part++) {
-        parts[part] =
-            make_part(keyed, &batch->spec->keys[part], &batch->keys[part][i], &keyed->memos[part]);
-        if (!parts[part].bytes)
-            return parts[part];
+        const struct key *key = &batch->spec->keys[part];
+        const struct key_span *span = &batch->keys[part][i];
+        const unsigned char *from = span->from, *to = from ? from + span->len : NULL;
+        struct key_memo *memo = &keyed->memos[part];
+        struct key_name *made = &parts[part];
+        *made = (struct key_name){from, span->len};
+        if (!from)
+            return *made;
+        if (!key_is_part(key, from, to))
+            continue;
+        if (memo->from && key_memo_has(memo, from, to)) {
+            *made = memo->name;
+        } else {
+            scratch = keyed->scratch + keyed->scratch_used;
+            *made = key_of_field(key, from, to, scratch, memo);
+            if (made->bytes >= scratch && made->bytes < keyed->scratch + scratch_size(keyed))
+                keyed->scratch_used = (size_t)(made->bytes + made->len - keyed->scratch);
+        }
+        if (!made->bytes)
+            return *made;
     }
     if (keyed->parts == 1)
         return parts[0];
-    unsigned char *scratch = keyed->scratch + keyed->scratch_used;
+    scratch = keyed->scratch + keyed->scratch_used;
     const struct key_name name = key_parts_join(parts, keyed->parts, scratch);
     keyed->scratch_used += name.len;
     return name;
@@ -216,24 +209,20 @@ static size_t prepare_some(struct keyed_counts *keyed, const struct line_batch *
     return count;
 }
 
-/* Decides if the next samples are shared. */
-static void share_next(struct keyed_counts *keyed)
-{
-    if (!keyed->is_spread || keyed->weights)
-        return;
-    if (!keyed->shares)
-        keyed->shares = key_shares_open(keyed->keys);
-    keyed->shared = keyed->shares ? SHARED_AT_ONCE : 0;
-}
-
 /* Counts records in the table, and sets the numbers of their keys. */
 static void count_in_table(struct keyed_counts *keyed, const struct line_batch *batch,
                            uint32_t *numbers)
 {
     struct wanted wanted[AT_ONCE];
-    if (is_full(keyed)) {
+    const struct key_table *table = &keyed->table;
+    const size_t others = keyed->quick.others < table->count ? keyed->quick.others : table->count;
+    if (table->count > KEYS_MAX || keyed->wide + others > keyed->wide_max ||
+        table->name_bytes > NAMES_MAX || keyed->rows > UINT32_MAX - LINES_MAX) {
         keyed_move(keyed);
-        share_next(keyed);
+        if (keyed->is_spread && !keyed->weights) {
+            keyed->shares = keyed->shares ? keyed->shares : key_shares_open(keyed->keys);
+            keyed->shared = keyed->shares ? SHARED_AT_ONCE : 0;
+        }
     }
     for (size_t first = 0, count; first < batch->count; first += count) {
         count = prepare_some(keyed, batch, first, wanted);

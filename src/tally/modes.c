@@ -6,6 +6,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -41,14 +42,6 @@ static double upper_by_fraction(double a, double x)
     return value * exp(a * log(x) - x - lgamma(a));
 }
 
-static double chi_square_probability(double value, unsigned degrees)
-{
-    double a = degrees / 2.0, x = value / 2;
-    if (!(x > 0))
-        return 1;
-    return x < a + 1 ? 1 - lower_by_series(a, x) : upper_by_fraction(a, x);
-}
-
 /* Bytes: each byte value is a bin. */
 
 static void bytes_label_row(const struct histogram_spec *spec, size_t row, struct row_label *label)
@@ -60,59 +53,44 @@ static void bytes_label_row(const struct histogram_spec *spec, size_t row, struc
     byte_show(byte, label->note);
 }
 
-/* Returns how far the counts are from being equal. */
-static double bytes_chi_square(const uint64_t *counts, double samples)
-{
-    double expected = samples / BYTE_VALUES, sum = 0;
-    for (unsigned byte = 0; byte < BYTE_VALUES; byte++) {
-        double difference = (double)counts[byte] - expected;
-        sum += difference * difference / expected;
-    }
-    return sum;
-}
-
-/* Returns the probability that two samples, drawn at random, are the same byte. */
-static double bytes_coincidence(const uint64_t *counts, double samples)
-{
-    double sum = 0;
-    for (unsigned byte = 0; byte < BYTE_VALUES; byte++)
-        if (counts[byte] > 1)
-            sum += (double)counts[byte] / samples * ((double)(counts[byte] - 1) / (samples - 1));
-    return samples > 1 ? sum : NAN;
-}
-
-/* True for printable ASCII and white space. */
-static bool byte_is_printable(unsigned byte)
-{
-    return (byte >= ' ' && byte < 0x7f) || (byte >= '\t' && byte <= '\r');
-}
-
 static void bytes_add_statistics(const struct histogram_spec *spec, const struct tally *tally,
                                  struct statistics *to)
 {
     (void)spec;
     const uint64_t *counts = tally->counts;
+    const bool any = tally->samples > 0;
+    const double samples = (double)tally->samples, expected = samples / BYTE_VALUES;
     struct exact_sum exact = {0};
     int128 sum = 0;
     uint64_t distinct = 0, printable = 0;
+    double chi_square = any ? 0 : NAN; /* how far the counts are from being equal */
+    double probability = NAN;
+    double coincidence = samples > 1 ? 0 : NAN; /* that two samples are the same byte */
     for (unsigned byte = 0; byte < BYTE_VALUES; byte++) {
+        const double count = (double)counts[byte], difference = count - expected;
         distinct += counts[byte] > 0;
-        printable += byte_is_printable(byte) ? counts[byte] : 0;
+        if ((byte >= ' ' && byte < 0x7f) || (byte >= '\t' && byte <= '\r'))
+            printable += counts[byte];
         sum += (int128)counts[byte] * byte;
+        chi_square += difference * difference / expected;
+        if (counts[byte] > 1)
+            coincidence += count / samples * ((double)(counts[byte] - 1) / (samples - 1));
     }
     exact_sum_add_int128(&exact, sum, 0);
-    const bool any = tally->samples > 0;
-    const double samples = (double)tally->samples;
-    const double chi_square = any ? bytes_chi_square(counts, samples) : NAN;
+    if (any) {
+        const double a = (BYTE_VALUES - 1) / 2.0, x = chi_square / 2;
+        probability = !(x > 0)    ? 1
+                      : x < a + 1 ? 1 - lower_by_series(a, x)
+                                  : upper_by_fraction(a, x);
+    }
     statistics_add_count(to, "bytes", tally->samples);
     statistics_add_count(to, "distinct", distinct);
     statistics_add_rounded(to, "entropy", statistics_entropy(counts, BYTE_VALUES), 6);
     statistics_add_rounded(to, "chi-square", chi_square, 2);
-    statistics_add_rounded(to, "probability",
-                           any ? chi_square_probability(chi_square, BYTE_VALUES - 1) : NAN, 6);
+    statistics_add_rounded(to, "probability", probability, 6);
     statistics_add_number(to, "mean", any ? exact_sum_quotient(&exact, tally->samples) : NAN);
     statistics_add_rounded(to, "printable", (double)printable / samples, 6);
-    statistics_add_rounded(to, "coincidence", bytes_coincidence(counts, samples), 6);
+    statistics_add_rounded(to, "coincidence", coincidence, 6);
 }
 
 const struct mode mode_bytes = {
@@ -202,29 +180,23 @@ static void pairs_label_row(const struct histogram_spec *spec, size_t row, struc
     snprintf(label->note, sizeof label->note, "%.8s%.8s", first, second);
 }
 
-/* Returns the entropy of the second byte of a pair whose first byte is known, in bits. */
-static double conditional_entropy(const uint64_t *counts)
-{
-    uint64_t firsts[BYTE_VALUES] = {0};
-    for (size_t row = 0; row < PAIR_ROWS; row++)
-        firsts[row / BYTE_VALUES] += counts[row];
-    const double rest =
-        statistics_entropy(counts, PAIR_ROWS) - statistics_entropy(firsts, BYTE_VALUES);
-    return rest < 0 ? 0 : rest; /* negative only by rounding; NaN stays NaN */
-}
-
 static void pairs_add_statistics(const struct histogram_spec *spec, const struct tally *tally,
                                  struct statistics *to)
 {
     (void)spec;
     const uint64_t *counts = tally->counts;
-    uint64_t distinct = 0;
-    for (size_t row = 0; row < PAIR_ROWS; row++)
+    uint64_t distinct = 0, firsts[BYTE_VALUES] = {0};
+    for (size_t row = 0; row < PAIR_ROWS; row++) {
         distinct += counts[row] > 0;
+        firsts[row / BYTE_VALUES] += counts[row];
+    }
+    const double entropy = statistics_entropy(counts, PAIR_ROWS);
+    const double rest = entropy - statistics_entropy(firsts, BYTE_VALUES); /* of the second byte */
     statistics_add_count(to, "pairs", tally->samples);
     statistics_add_count(to, "distinct", distinct);
-    statistics_add_rounded(to, "entropy", statistics_entropy(counts, PAIR_ROWS), 6);
-    statistics_add_rounded(to, "conditional-entropy", conditional_entropy(counts), 6);
+    statistics_add_rounded(to, "entropy", entropy, 6);
+    /* It is negative only by rounding; NaN stays NaN. */
+    statistics_add_rounded(to, "conditional-entropy", rest < 0 ? 0 : rest, 6);
 }
 
 const struct mode mode_pairs = {
@@ -273,18 +245,55 @@ size_t characters_tail(const unsigned char *data, size_t len)
     return row == CHARACTER_INVALID && used == tail && tail < size && begin[0] <= 0xf4 ? tail : 0;
 }
 
-static unsigned encode(uint32_t character, unsigned char bytes[CHARACTER_SIZE_MAX])
+/* Reads a run. Returns its length. */
+static uint32_t take_run(const struct character_groups *groups, const uint32_t **run,
+                         uint16_t *group)
 {
-    static const unsigned char marks[] = {0, 0, 0xc0, 0xe0, 0xf0};
-    const unsigned size = character_size(character);
-    for (unsigned i = size - 1; i > 0; i--, character >>= 6)
-        bytes[i] = (unsigned char)(0x80 | (character & 0x3f));
-    bytes[0] = (unsigned char)(marks[size] | character);
-    return size;
+    *group = (uint16_t)(**run % groups->count);
+    return *(*run)++ / (uint32_t)groups->count;
+}
+
+/* Fills the pages. Those that are all of one group are the same page. */
+static void lay_out(const struct character_groups *groups)
+{
+    const size_t size = (size_t)1 << groups->bits;
+    const uint32_t *run = groups->runs;
+    uint32_t length = 0;
+    uint16_t group = 0, used = 0, page_of[CHARACTER_GROUPS_MAX] = {0}; /* plus 1 */
+    for (size_t page = 0; page < CHARACTER_INVALID >> groups->shift >> groups->bits; page++) {
+        if (length == 0)
+            length = take_run(groups, &run, &group);
+        if (length >= size && page_of[group] > 0) {
+            groups->pages[page] = page_of[group] - 1;
+            length -= (uint32_t)size;
+            continue;
+        }
+        if (length >= size)
+            page_of[group] = used + 1;
+        for (size_t i = 0; i < size; i++, length--) {
+            if (length == 0)
+                length = take_run(groups, &run, &group);
+            groups->units[used * size + i] = group;
+        }
+        groups->pages[page] = used++;
+    }
+}
+
+static pthread_once_t categories_once = PTHREAD_ONCE_INIT, blocks_once = PTHREAD_ONCE_INIT;
+
+static void lay_out_categories(void)
+{
+    lay_out(&character_categories);
+}
+
+static void lay_out_blocks(void)
+{
+    lay_out(&character_blocks);
 }
 
 bool character_is_hidden(uint32_t character)
 {
+    pthread_once(&categories_once, lay_out_categories);
     const char *category =
         character_categories.names[character_group(&character_categories, character)];
     return category[0] == 'Z' || strcmp(category, "Cc") == 0 || strcmp(category, "Cf") == 0;
@@ -298,7 +307,7 @@ static void character_show(uint32_t character, char text[ROW_TEXT])
         byte_show(character, text);
         return;
     }
-    const unsigned size = encode(character, bytes);
+    const unsigned size = character_encode(character, bytes);
     const bool hidden = character_is_hidden(character);
     char *end = text;
     for (unsigned i = 0; i < size; i++)
@@ -365,7 +374,22 @@ static void groups_label_row(const struct histogram_spec *spec, size_t row, stru
 {
     const struct character_groups *groups = spec->groups;
     snprintf(label->name, sizeof label->name, "%s", groups->names[row]);
-    snprintf(label->note, sizeof label->note, "%s", groups->notes[row]);
+    if (groups->notes) {
+        snprintf(label->note, sizeof label->note, "%s", groups->notes[row]);
+        return;
+    }
+    const uint32_t *run = groups->runs;
+    uint32_t begin, end = 0;
+    uint16_t group;
+    do {
+        begin = end;
+        end += take_run(groups, &run, &group);
+    } while (group != row);
+    if (row == groups->count - 1) /* of no block */
+        label->note[0] = '\0';
+    else
+        snprintf(label->note, sizeof label->note, "U+%04X-U+%04X", begin << groups->shift,
+                 (end << groups->shift) - 1);
 }
 
 static void groups_add_statistics(const struct histogram_spec *spec, const struct tally *tally,
@@ -405,21 +429,22 @@ const struct mode mode_blocks = {
     .add_statistics = groups_add_statistics,
 };
 
-static void build_groups(struct histogram_spec *spec, const struct mode *mode,
-                         const struct character_groups *groups)
-{
-    *spec = (struct histogram_spec){
-        .mode = mode, .width = 1, .bins = groups->count + 1, .groups = groups};
-}
-
 void histogram_spec_categories(struct histogram_spec *spec)
 {
-    build_groups(spec, &mode_categories, &character_categories);
+    pthread_once(&categories_once, lay_out_categories);
+    *spec = (struct histogram_spec){.mode = &mode_categories,
+                                    .width = 1,
+                                    .bins = character_categories.count + 1,
+                                    .groups = &character_categories};
 }
 
 void histogram_spec_blocks(struct histogram_spec *spec)
 {
-    build_groups(spec, &mode_blocks, &character_blocks);
+    pthread_once(&blocks_once, lay_out_blocks);
+    *spec = (struct histogram_spec){.mode = &mode_blocks,
+                                    .width = 1,
+                                    .bins = character_blocks.count + 1,
+                                    .groups = &character_blocks};
 }
 
 /* Numbers in bins between the edges of a binning: decimal numbers in text, as doubles, and binary

@@ -95,22 +95,6 @@ static void set_upper(struct quantile *found, const struct extremes *extremes)
     if (extremes->is_greatest)
         show_whole(extremes->greatest, found->upper_text);
 }
-/* Returns the extremes of the sample of a rank: the first and the last sample are known. */
-static struct extremes extremes_of_rank(const struct quantiles *quantiles, uint64_t rank)
-{
-    struct extremes extremes = quantiles->extremes;
-    if (rank == 1) {
-        extremes.max = extremes.min;
-        extremes.greatest = extremes.least;
-        extremes.is_greatest = extremes.is_least;
-    } else if (rank == quantiles->samples) {
-        extremes.min = extremes.max;
-        extremes.least = extremes.greatest;
-        extremes.is_least = extremes.is_greatest;
-    }
-    return extremes;
-}
-
 /* Sets the lower end to that of the row, unless it is below the extremes. */
 static void set_lower_edge(struct quantile *found, const struct binning *binning,
                            const struct extremes *extremes, size_t row)
@@ -188,7 +172,16 @@ struct quantile quantiles_find(struct quantiles *quantiles, const struct probabi
         return (struct quantile){NAN, NAN, 0, "nan", "nan", false};
     const uint64_t rank = probability_rank(q, quantiles->samples);
     const size_t row = row_of_rank(quantiles, rank);
-    const struct extremes extremes = extremes_of_rank(quantiles, rank);
+    struct extremes extremes = quantiles->extremes;
+    if (rank == 1) { /* the first and the last sample are known */
+        extremes.max = extremes.min;
+        extremes.greatest = extremes.least;
+        extremes.is_greatest = extremes.is_least;
+    } else if (rank == quantiles->samples) {
+        extremes.min = extremes.max;
+        extremes.least = extremes.greatest;
+        extremes.is_least = extremes.is_greatest;
+    }
     if (binning->is_whole)
         set_wholes(&found, binning, &extremes, row);
     else
@@ -208,16 +201,6 @@ static double error_bound(double value, double a, double b)
     return (low > high ? low : high) * (1 + 4 * DBL_EPSILON);
 }
 
-/* Rounds an error from 0 to 1 up to three digits. */
-static double round_up(double error)
-{
-    char text[ROW_TEXT];
-    snprintf(text, sizeof text, "%.2e", error);
-    double nearest = strtod(text, NULL);
-    snprintf(text, sizeof text, "%.2e", nearest + pow(10, floor(log10(error)) - 2));
-    return nearest >= error ? nearest : strtod(text, NULL);
-}
-
 /* Returns the estimate for samples from a to b, 0 < a < b, which may be off by `slack`, relatively.
  * 2ab / (a + b) has the same relative error at both ends. It is rounded to as few digits as
  * increase the error little. */
@@ -235,7 +218,12 @@ static struct estimate estimate_between(double a, double b, double slack)
             break;
         value = best;
     }
-    return (struct estimate){value, round_up(error_bound(value, a, b) + slack)};
+    /* The error is rounded up to three digits. */
+    const double error = error_bound(value, a, b) + slack;
+    snprintf(text, sizeof text, "%.2e", error);
+    const double nearest = strtod(text, NULL);
+    snprintf(text, sizeof text, "%.2e", nearest + pow(10, floor(log10(error)) - 2));
+    return (struct estimate){value, nearest >= error ? nearest : strtod(text, NULL)};
 }
 
 struct estimate quantile_estimate(const struct quantile *found)
@@ -367,28 +355,6 @@ static bool read_sum(const char *text, struct exact_sum *sum)
 
 /* --- moments --- */
 
-/* Adds a text with its end to an FNV-1a hash. */
-static uint64_t hash_text(uint64_t hash, const char *text)
-{
-    do
-        hash = (hash ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
-    while (*text++);
-    return hash;
-}
-
-static void set_check(const struct moments *moments, struct moments_text *text)
-{
-    char infinite[2 * SHOW_NUMBER];
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
-    snprintf(infinite, sizeof infinite, "%" PRIu64 " %" PRIu64, moments->lowest, moments->highest);
-    hash = hash_text(hash, text->least);
-    hash = hash_text(hash, text->greatest);
-    hash = hash_text(hash, infinite);
-    hash = hash_text(hash, text->sum);
-    hash = hash_text(hash, text->squares);
-    snprintf(text->check, sizeof text->check, "%016" PRIx64, hash);
-}
-
 void moments_show(const struct moments *moments, bool is_whole, struct moments_text *text)
 {
     show_double(NAN, text->least);
@@ -407,7 +373,17 @@ void moments_show(const struct moments *moments, bool is_whole, struct moments_t
     }
     show_sum(&moments->sum, text->sum);
     show_sum(&moments->squares, text->squares);
-    set_check(moments, text);
+    char infinite[2 * SHOW_NUMBER];
+    snprintf(infinite, sizeof infinite, "%" PRIu64 " %" PRIu64, moments->lowest, moments->highest);
+    const char *const texts[] = {text->least, text->greatest, infinite, text->sum, text->squares};
+    uint64_t hash = UINT64_C(0xcbf29ce484222325); /* FNV-1a, of each text with its end */
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        const char *at = texts[i];
+        do
+            hash = (hash ^ (unsigned char)*at) * UINT64_C(0x100000001b3);
+        while (*at++);
+    }
+    snprintf(text->check, sizeof text->check, "%016" PRIx64, hash);
 }
 
 static bool read_extreme(const char *text, bool is_whole, int128 *number, double *value)

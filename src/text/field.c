@@ -267,14 +267,6 @@ bool field_time_of_words(const unsigned char *from, const unsigned char *end, st
     return is_time;
 }
 
-/* Writes the time that begins at `from` as a number. */
-static size_t copy_words_of_time(const unsigned char *from, const unsigned char *end,
-                                 unsigned char *token)
-{
-    struct time time;
-    return field_time_of_words(from, end, &time) ? time_write_seconds(&time, token) : 0;
-}
-
 /* Copies what a field is to have nothing beside. */
 static size_t copy_content(const struct field *field, const unsigned char *from,
                            const unsigned char *to, unsigned char *token)
@@ -302,26 +294,14 @@ static __attribute__((noinline)) size_t copy_decoded(const struct field *field,
     return copy_content(field, begin, end, token);
 }
 
-/* Adds the unit that is the field after the one that ends at `at`, and moves *to behind it. */
-static size_t join_next_field(const struct field *field, unsigned char *token, size_t len,
-                              const unsigned char *at, const unsigned char **to,
-                              const unsigned char *end)
-{
-    struct walk walk = {.at = at + 1, .end = end};
-    next_field(field, &walk);
-    field_strip(&walk.from, &walk.to);
-    const size_t joined = number_join_unit(token, len, walk.from, walk.to);
-    *to = joined == len ? *to : walk.to;
-    return joined;
-}
-
 size_t field_token(const struct field *field, const unsigned char **from, const unsigned char **to,
                    const unsigned char *end, unsigned char *token)
 {
     const unsigned char *begin = *from, *after = *to;
     const bool has_blanks = field->kind == FIELD_BLANKS || field->kind == FIELD_AFTER;
+    struct time time;
     if (field->is_time && has_blanks)
-        return copy_words_of_time(begin, end, token);
+        return field_time_of_words(begin, end, &time) ? time_write_seconds(&time, token) : 0;
     field_strip(from, to);
     if (field->kind == FIELD_JSON && *begin == '"' && memchr(*from, '\\', (size_t)(*to - *from)))
         return copy_decoded(field, begin, after, token);
@@ -330,8 +310,14 @@ size_t field_token(const struct field *field, const unsigned char **from, const 
     if (!field->has_units || !has_blanks) {
         const size_t len = copy_content(field, *from, *to, token);
         const bool has_next = field->kind == FIELD_SEPARATED || field->kind == FIELD_CSV;
-        const bool may_follow = field->has_units && has_next && after < end;
-        return len > 0 && may_follow ? join_next_field(field, token, len, after, to, end) : len;
+        if (len == 0 || !field->has_units || !has_next || after == end)
+            return len;
+        struct walk walk = {.at = after + 1, .end = end}; /* the unit may be the next field */
+        next_field(field, &walk);
+        field_strip(&walk.from, &walk.to);
+        const size_t joined = number_join_unit(token, len, walk.from, walk.to);
+        *to = joined == len ? *to : walk.to;
+        return joined;
     }
     size_t len = copy_word(*from, *to, token);
     const unsigned char *at = after;
@@ -416,47 +402,18 @@ size_t field_header_len(const struct field *field, const unsigned char *text, si
 
 /* --- a hint --- */
 
-/* True if a number seems to begin at `at`. */
-static bool begins_number(const unsigned char *at, const unsigned char *end)
-{
-    at += at < end && (*at == '-' || *at == '+');
-    at += at < end && *at == '.';
-    return at < end && number_is_digit(*at);
-}
-
-/* Sets the hint to --after with [from, to), unless the shell would change that within single
- * quotes. */
-static void hint_after(const unsigned char *from, const unsigned char *to,
-                       char hint[FIELD_HINT_SIZE])
-{
-    const size_t len = (size_t)(to - from);
-    for (size_t i = 0; i < len; i++)
-        if (from[i] < ' ' || from[i] > '~' || from[i] == '\'')
-            return;
-    if (snprintf(hint, FIELD_HINT_SIZE, "--after='%.*s'", (int)len, (const char *)from) >=
-        FIELD_HINT_SIZE)
-        hint[0] = '\0';
-}
-
-/* Sets the hint to --field with a path, if that leads to a value in the line. */
-static void hint_path(const unsigned char *begin, const unsigned char *end, const char *name,
-                      size_t len, char hint[FIELD_HINT_SIZE])
+void field_hint(const unsigned char *begin, const unsigned char *end, const char *name, size_t len,
+                char hint[FIELD_HINT_SIZE])
 {
     const char *option = len > 0 && *name == '.' ? "--field=" : "--field=.";
     const unsigned char *from = NULL, *to;
     struct json_path path;
-    if (snprintf(hint, FIELD_HINT_SIZE, "%s%.*s", option, (int)len, name) >= FIELD_HINT_SIZE ||
-        !json_path_parse(strchr(hint, '.'), &path) || !json_find(&path, begin, end, &from, &to) ||
-        !from)
-        hint[0] = '\0';
-}
-
-void field_hint(const unsigned char *begin, const unsigned char *end, const char *name, size_t len,
-                char hint[FIELD_HINT_SIZE])
-{
+    if (snprintf(hint, FIELD_HINT_SIZE, "%s%.*s", option, (int)len, name) < FIELD_HINT_SIZE &&
+        json_path_parse(strchr(hint, '.'), &path) && json_find(&path, begin, end, &from, &to) &&
+        from)
+        return;
     hint[0] = '\0';
-    hint_path(begin, end, name, len, hint);
-    for (const unsigned char *at = begin, *to; !*hint; at = to) {
+    for (const unsigned char *at = begin; !*hint; at = to) {
         at = memmem(at, (size_t)(end - at), name, len);
         if (!at)
             return;
@@ -465,9 +422,21 @@ void field_hint(const unsigned char *begin, const unsigned char *end, const char
         const unsigned char *between = to + is_quoted;
         while (between < end && number_is_blank(*between))
             between++;
-        if (between < end && (*between == ':' || *between == '=') &&
-            begins_number(field_after_gap(between + 1, end), end))
-            hint_after(at - is_quoted, between + 1, hint);
+        if (between == end || (*between != ':' && *between != '='))
+            continue;
+        const unsigned char *number = field_after_gap(++between, end);
+        number += number < end && (*number == '-' || *number == '+');
+        number += number < end && *number == '.';
+        if (number == end || !number_is_digit(*number))
+            continue;
+        /* Unless the shell would change it within single quotes. */
+        bool is_plain = true;
+        from = at - is_quoted;
+        for (const unsigned char *byte = from; byte < between; byte++)
+            is_plain &= *byte >= ' ' && *byte <= '~' && *byte != '\'';
+        if (is_plain && snprintf(hint, FIELD_HINT_SIZE, "--after='%.*s'", (int)(between - from),
+                                 (const char *)from) >= FIELD_HINT_SIZE)
+            hint[0] = '\0';
     }
 }
 
@@ -487,58 +456,44 @@ static bool is_text_after_quote(unsigned char separator, unsigned char byte)
     return byte != separator && byte != '\n' && byte != '\r';
 }
 
-/* Returns the offset of the first quote in [from, to), or `to`. */
-static size_t find_quote(const struct scanned *text, size_t from, size_t to)
+/* Returns the state after a byte: the newline that ends a record begins a field, as a separator. */
+static inline enum csv_state state_after(enum csv_state state, unsigned char byte,
+                                         unsigned char separator)
 {
-    const unsigned char *quote = from < to ? memchr(text->data + from, '"', to - from) : NULL;
-    return quote ? (size_t)(quote - text->data) : to;
-}
-
-/* Scans from a place that is not in a quoted field. Returns the offset after the quote that opens
- * one, or `to`. */
-static size_t scan_plain(struct scanned *text, size_t from, size_t to)
-{
-    const unsigned char *data = text->data, separator = text->separator;
-    size_t at = from;
-    bool opens = false;
-    while (!opens && at < to) {
-        const size_t quote = find_quote(text, at, to);
-        const bool starts = quote > from ? data[quote - 1] == separator || data[quote - 1] == '\n'
-                                         : text->scan->state == CSV_FIELD_START;
-        opens = quote < to && starts;
-        at = quote < to ? quote + 1 : to;
-    }
-    const unsigned char *last = memrchr(data + from, '\n', at - from);
-    if (last)
-        text->newline = (size_t)(last - data) + 1;
-    if (at > from)
-        text->scan->state = opens                                               ? CSV_QUOTED
-                            : data[at - 1] == separator || data[at - 1] == '\n' ? CSV_FIELD_START
-                                                                                : CSV_PLAIN;
-    return at;
-}
-
-static void scan_fields(struct scanned *text, size_t from, size_t to)
-{
-    const unsigned char *data = text->data;
-    struct csv_scan *scan = text->scan;
-    scan->newlines += byte_count(data + from, to - from, '\n');
-    for (size_t at = from; at < to;) {
-        if (scan->state == CSV_QUOTED) {
-            at = find_quote(text, at, to) + 1;
-            scan->state = at <= to ? CSV_QUOTE : CSV_QUOTED;
-        } else if (scan->state == CSV_QUOTE) {
-            bool doubled = data[at] == '"';
-            scan->is_odd |= !doubled && is_text_after_quote(text->separator, data[at]);
-            scan->state = doubled ? CSV_QUOTED : CSV_PLAIN;
-            at += doubled;
-        } else {
-            at = scan_plain(text, at, to);
-        }
-    }
+    if (state == CSV_QUOTED)
+        return byte == '"' ? CSV_QUOTE : CSV_QUOTED;
+    if (byte == '"' && state != CSV_PLAIN) /* or it is half of a doubled one */
+        return CSV_QUOTED;
+    return byte == separator || byte == '\n' ? CSV_FIELD_START : CSV_PLAIN;
 }
 
 #define BLOCK 64
+
+/* Scans up to BLOCK bytes, one by one; `marks` has a bit for each quote, newline and separator, and
+ * perhaps for others. */
+static void scan_bytes(struct scanned *text, size_t from, size_t to, uint64_t marks)
+{
+    struct csv_scan *scan = text->scan;
+    enum csv_state state = scan->state;
+    for (size_t at = from; at < to; at++) {
+        const uint64_t left = marks >> (at - from);
+        if (state != CSV_QUOTE) { /* after which any byte matters */
+            const size_t next = left ? at + (size_t)__builtin_ctzll(left) : to;
+            state = state == CSV_FIELD_START && next > at ? CSV_PLAIN : state;
+            at = next;
+        }
+        if (at == to)
+            break;
+        const unsigned char byte = text->data[at];
+        scan->newlines += byte == '\n';
+        if (byte == '\n' && state != CSV_QUOTED)
+            text->newline = at + 1;
+        if (state == CSV_QUOTE && byte != '"')
+            scan->is_odd |= is_text_after_quote(text->separator, byte);
+        state = state_after(state, byte, text->separator);
+    }
+    scan->state = state;
+}
 
 /* Scans BLOCK bytes by the parity of quotes. False, and nothing is changed, if there is a quote
  * where none should be. */
@@ -578,19 +533,11 @@ size_t field_scan_csv(unsigned char separator, const unsigned char *data, size_t
     size_t at = from;
     for (; len - at >= BLOCK; at += BLOCK)
         if (!scan_block(&text, at))
-            scan_fields(&text, at, at + BLOCK);
-    scan_fields(&text, at, len);
+            scan_bytes(&text, at, at + BLOCK,
+                       byte_mask_equal(data + at, '"') | byte_mask_equal(data + at, '\n') |
+                           byte_mask_equal(data + at, separator));
+    scan_bytes(&text, at, len, UINT64_MAX);
     return text.newline;
-}
-
-/* Records a field with newlines whose closing quote is followed by text other than blanks. */
-static void check_text_after(unsigned char separator, unsigned char byte, struct csv_scan *scan)
-{
-    bool is_text = is_text_after_quote(separator, byte) && byte != ' ' && byte != '\t';
-    if (!is_text || scan->newlines == scan->opened || scan->matched > 0)
-        return;
-    scan->unmatched = scan->opened;
-    scan->matched = scan->newlines;
 }
 
 size_t field_end_csv(unsigned char separator, const unsigned char *data, size_t len,
@@ -598,19 +545,20 @@ size_t field_end_csv(unsigned char separator, const unsigned char *data, size_t 
 {
     for (size_t at = 0; at < len; at++) {
         const unsigned char byte = data[at];
-        if (scan->state == CSV_QUOTED) {
-            scan->state = byte == '"' ? CSV_QUOTE : CSV_QUOTED;
-            scan->newlines += byte == '\n';
-            continue;
-        }
-        if (byte == '\n')
+        const enum csv_state state = scan->state;
+        if (byte == '\n' && state != CSV_QUOTED)
             return at;
-        bool opens = byte == '"' && scan->state != CSV_PLAIN; /* or it is half of a doubled one */
-        if (opens && scan->state == CSV_FIELD_START)
+        scan->newlines += byte == '\n';
+        scan->state = state_after(state, byte, separator);
+        if (scan->state == CSV_QUOTED && state == CSV_FIELD_START)
             scan->opened = scan->newlines;
-        if (!opens && scan->state == CSV_QUOTE)
-            check_text_after(separator, byte, scan);
-        scan->state = opens ? CSV_QUOTED : byte == separator ? CSV_FIELD_START : CSV_PLAIN;
+        /* The closing quote of a field with newlines is followed by text other than blanks. */
+        if (state == CSV_QUOTE && byte != '"' && byte != ' ' && byte != '\t' &&
+            is_text_after_quote(separator, byte) && scan->newlines != scan->opened &&
+            scan->matched == 0) {
+            scan->unmatched = scan->opened;
+            scan->matched = scan->newlines;
+        }
     }
     return len;
 }

@@ -24,40 +24,6 @@ static size_t parse_tokens(const struct number_parser *parser, const struct fiel
     return count;
 }
 
-/* Turns all tokens into numbers with a point. None gets longer. */
-static void swap_commas(struct field_tokens *tokens)
-{
-    unsigned char *at = tokens->bytes, *to = at, *const limit = at + tokens->len;
-    while (at < limit) {
-        unsigned char *space = memchr(at, ' ', (size_t)(limit - at));
-        const size_t len = number_swap_comma(at, (size_t)(space - at));
-        memmove(to, at, len);
-        to[len] = ' ';
-        to += len + 1;
-        at = space + 1;
-    }
-    tokens->len = (size_t)(to - tokens->bytes);
-}
-
-/* Appends the time in a field as a number, or a token that is none. */
-static void put_time(struct field_tokens *tokens, const struct field *field,
-                     const struct key_span *span, const unsigned char *limit)
-{
-    unsigned char *token = tokens->bytes + tokens->len;
-    size_t len = 0;
-    if (span->from) {
-        const unsigned char *from = span->from, *to = from + span->len, *end = to;
-        if (field->kind == FIELD_BLANKS) /* words after it may belong to the time */
-            end = memchr(to, '\n', (size_t)(limit - to));
-        len = field_token(field, &from, &to, end ? end : limit, token);
-    }
-    if (len == 0)
-        token[len++] = '?';
-    token[len] = ' ';
-    tokens->len += len + 1;
-    tokens->count++;
-}
-
 /* Gathers the times in fields as numbers. */
 static void gather_times(const struct number_parser *parser, const struct field *field,
                          struct record_text *text, struct field_tokens *tokens)
@@ -66,8 +32,21 @@ static void gather_times(const struct number_parser *parser, const struct field 
     const struct record_text begin = *text;
     const size_t cap = tokens->cap < TIMES_MAX ? tokens->cap : TIMES_MAX;
     const size_t count = parser->find_fields(field, text, spans, cap);
-    for (size_t i = 0; i < count; i++)
-        put_time(tokens, field, &spans[i], text->limit);
+    for (size_t i = 0; i < count; i++) {
+        unsigned char *token = tokens->bytes + tokens->len;
+        size_t len = 0;
+        if (spans[i].from) {
+            const unsigned char *from = spans[i].from, *to = from + spans[i].len, *end = to;
+            if (field->kind == FIELD_BLANKS) /* words after it may belong to the time */
+                end = memchr(to, '\n', (size_t)(text->limit - to));
+            len = field_token(field, &from, &to, end ? end : text->limit, token);
+        }
+        if (len == 0) /* no number */
+            token[len++] = '?';
+        token[len] = ' ';
+        tokens->len += len + 1;
+        tokens->count++;
+    }
     if (tokens->keys)
         fields_find_keys(parser, field, tokens->key, begin, tokens->keys, count);
 }
@@ -80,8 +59,19 @@ void fields_gather(const struct number_parser *parser, const struct field *field
         gather_times(parser, field, text, tokens);
     else
         parser->tokenize(field, text, tokens);
-    if (field->has_comma)
-        swap_commas(tokens);
+    if (!field->has_comma)
+        return;
+    /* All become numbers with a point. None gets longer. */
+    unsigned char *at = tokens->bytes, *to = at, *const limit = at + tokens->len;
+    while (at < limit) {
+        unsigned char *space = memchr(at, ' ', (size_t)(limit - at));
+        const size_t len = number_swap_comma(at, (size_t)(space - at));
+        memmove(to, at, len);
+        to[len] = ' ';
+        to += len + 1;
+        at = space + 1;
+    }
+    tokens->len = (size_t)(to - tokens->bytes);
 }
 
 /* Parses the fields of records, unless `values` is NULL, and finds their keys, unless `keys` is.

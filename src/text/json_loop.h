@@ -67,20 +67,6 @@ struct json_shapes {
     struct json_shape shapes[SHAPES];
 };
 
-INLINE void json_forget(struct json_shapes *shapes)
-{
-    shapes->misses = shapes->tries = shapes->hits = shapes->rest = 0;
-    for (unsigned i = 0; i < SHAPES; i++)
-        shapes->shapes[i].count = 0;
-}
-
-INLINE void json_see(struct json_seen *seen, unsigned colon)
-{
-    if (seen->count < SHAPE_NAMES)
-        seen->colons[seen->count] = colon;
-    seen->count++;
-}
-
 /* --- a record and a shape --- */
 
 /* The places of a record in a block. */
@@ -94,67 +80,8 @@ INLINE const unsigned char *json_spot(const struct json_record *record, struct s
     return record->base + record->positions[spot.position] + spot.after;
 }
 
-/* True if the marks are the shape's, and the names on the paths. */
-TARGET INLINE bool json_marks_match(const struct json_shape *shape,
-                                    const struct json_record *record)
-{
-    uint32_t differ = 0;
-    uint64_t others = 0;
-#pragma GCC unroll 4
-    for (unsigned i = 0; i < shape->count; i++)
-        differ |= (byte_word_of_4(record->base + record->positions[i]) ^ shape->bytes[i]) &
-                  shape->masks[i];
-    for (unsigned i = 0; i < shape->names; i++) {
-        const unsigned char *name = json_spot(record, shape->name[i]);
-        for (unsigned half = 0; half < 16; half += 8)
-            others |= (byte_word(name + half) ^ byte_word(shape->name_bytes[i] + half)) &
-                      byte_word(shape->name_masks[i] + half);
-    }
-    return (differ | others) == 0;
-}
-
-TARGET INLINE bool json_scalars_match(const struct json_shape *shape,
-                                      const struct json_record *record)
-{
-    for (unsigned i = 0; i < shape->scalars; i++) {
-        const unsigned char *end = record->base + record->positions[shape->scalar[i].position + 1];
-        if (!json_is_scalar(json_spot(record, shape->scalar[i]), end))
-            return false;
-    }
-    return true;
-}
-
-/* Finds the values in a record of the shape. False if white space follows one. */
-TARGET INLINE bool json_shape_values(const struct json_shape *shape,
-                                     const struct json_record *record, const unsigned char *end,
-                                     struct found_line *lines, unsigned paths)
-{
-    bool is_right = true;
-    for (unsigned i = 0; i < paths; i++) {
-        const struct shape_value *value = &shape->values[i];
-        lines[i].what = value->what;
-        lines[i].from = value->what == FIELD_FOUND ? json_spot(record, value->from) : NULL;
-        lines[i].to = json_spot(record, value->to);
-        lines[i].end = end;
-        is_right &= !value->is_string || lines[i].to[-1] == '"';
-    }
-    return is_right;
-}
-
 #define SHAPE_TRIES 32  /* records, of which half have to be of a shape that is known */
 #define SHAPE_REST 2048 /* records that follow if they are not */
-
-/* True if shapes are used for the next record. */
-INLINE bool json_tries_shapes(struct json_shapes *shapes)
-{
-    if (shapes->rest > 0)
-        return --shapes->rest == 0;
-    if (++shapes->tries == SHAPE_TRIES) {
-        shapes->rest = shapes->hits < SHAPE_TRIES / 2 ? SHAPE_REST : 0;
-        shapes->tries = shapes->hits = 0;
-    }
-    return shapes->rest == 0;
-}
 
 /* Sets lines[] to what the paths lead to in the record at `begin`, which has the places
  * [first, last] of the block. False if it is of no shape that is known. */
@@ -170,9 +97,34 @@ TARGET INLINE bool json_find_by_shape(const struct json_shapes *shapes,
         return false;
     for (unsigned way = 0; way < 2; way++) {
         const struct json_shape *shape = &shapes->shapes[(count ^ way) % SHAPES];
-        if (shape->count == count && json_marks_match(shape, &record) &&
-            json_scalars_match(shape, &record) &&
-            json_shape_values(shape, &record, end, lines, paths))
+        uint32_t differ = 0; /* marks, */
+        uint64_t others = 0; /* and names on the paths */
+        if (shape->count != count)
+            continue;
+#pragma GCC unroll 4
+        for (unsigned i = 0; i < count; i++)
+            differ |= (byte_word_of_4(record.base + record.positions[i]) ^ shape->bytes[i]) &
+                      shape->masks[i];
+        for (unsigned i = 0; i < shape->names; i++) {
+            const unsigned char *name = json_spot(&record, shape->name[i]);
+            for (unsigned half = 0; half < 16; half += 8)
+                others |= (byte_word(name + half) ^ byte_word(shape->name_bytes[i] + half)) &
+                          byte_word(shape->name_masks[i] + half);
+        }
+        bool is_right = (differ | others) == 0;
+        for (unsigned i = 0; i < shape->scalars && is_right; i++)
+            is_right =
+                json_is_scalar(json_spot(&record, shape->scalar[i]),
+                               record.base + record.positions[shape->scalar[i].position + 1]);
+        for (unsigned i = 0; i < paths && is_right; i++) {
+            const struct shape_value *value = &shape->values[i];
+            lines[i].what = value->what;
+            lines[i].from = value->what == FIELD_FOUND ? json_spot(&record, value->from) : NULL;
+            lines[i].to = json_spot(&record, value->to);
+            lines[i].end = end;
+            is_right = !value->is_string || lines[i].to[-1] == '"'; /* or white space follows it */
+        }
+        if (is_right)
             return true;
     }
     return false;
@@ -245,26 +197,6 @@ static bool shape_add_value(struct shape_value *value, const struct json_record 
     return record->base + record->positions[to] + is_container == line->to;
 }
 
-static bool shape_fill(struct json_shape *shape, const struct json_record *record, unsigned first,
-                       unsigned count, const struct json_seen *seen, const struct found_line *lines,
-                       unsigned paths)
-{
-    shape->count = shape->scalars = shape->names = 0;
-    for (unsigned i = 0; i + 1 < count; i++)
-        if (!shape_add_position(shape, record, i))
-            return false;
-    shape->bytes[count - 1] = '\n';
-    shape->masks[count - 1] = 0xff;
-    for (unsigned i = 0; i < seen->count; i++)
-        if (!shape_add_name(shape, record, seen->colons[i] - first))
-            return false;
-    for (unsigned i = 0; i < paths; i++)
-        if (!shape_add_value(&shape->values[i], record, count, &lines[i]))
-            return false;
-    shape->count = count;
-    return true;
-}
-
 /* Learns the shape of the valid record at `begin`, which has `count` places of the block from
  * `first` on, and values as in lines[]. Where shapes do not come back, only some are learned, as
  * that takes longer than a walk. */
@@ -285,8 +217,17 @@ static __attribute__((noinline)) void json_learn(struct json_shapes *shapes,
         return;
     if (shapes->misses % 16 == 0)
         shape = &shapes->shapes[count % SHAPES];
-    if (!shape_fill(shape, &record, first, count, seen, lines, paths))
-        shape->count = 0;
+    bool is_known = true;
+    shape->count = shape->scalars = shape->names = 0;
+    for (unsigned i = 0; i + 1 < count && is_known; i++)
+        is_known = shape_add_position(shape, &record, i);
+    shape->bytes[count - 1] = '\n';
+    shape->masks[count - 1] = 0xff;
+    for (unsigned i = 0; i < seen->count && is_known; i++)
+        is_known = shape_add_name(shape, &record, seen->colons[i] - first);
+    for (unsigned i = 0; i < paths && is_known; i++)
+        is_known = shape_add_value(&shape->values[i], &record, count, &lines[i]);
+    shape->count = is_known ? count : 0;
 }
 
 /* --- walks --- */
@@ -449,8 +390,8 @@ TARGET INLINE bool json_begin_item(struct json_reader *reader, struct json_walk 
     }
     if (!is_object)
         return true;
-    if (is_on)
-        json_see(&reader->seen, walk->next - 1);
+    if (is_on && reader->seen.count++ < SHAPE_NAMES)
+        reader->seen.colons[reader->seen.count - 1] = walk->next - 1;
     return json_advance(reader, walk);
 }
 
@@ -477,20 +418,6 @@ TARGET INLINE bool json_walk_record(struct json_reader *reader, struct json_walk
     }
 }
 
-/* Sets the lines of all paths to what was found. */
-INLINE void json_give(const struct json_walk *walk, bool is_empty, struct found_line *lines)
-{
-    for (unsigned i = 0; i < walk->paths; i++) {
-        const struct json_state *state = &walk->states[i];
-        lines[i] = (struct found_line){.what = is_empty      ? FIELD_EMPTY
-                                               : state->from ? FIELD_FOUND
-                                                             : FIELD_MISSING,
-                                       .from = state->from,
-                                       .to = state->to,
-                                       .end = walk->position};
-    }
-}
-
 TARGET INLINE bool json_walk_from(struct json_reader *reader, unsigned paths,
                                   const unsigned char *begin, struct found_line *lines)
 {
@@ -505,7 +432,15 @@ TARGET INLINE bool json_walk_from(struct json_reader *reader, unsigned paths,
     reader->next = walk.next;
     if (!is_right)
         return false;
-    json_give(&walk, is_empty, lines);
+    for (unsigned i = 0; i < paths; i++) {
+        const struct json_state *state = &walk.states[i];
+        lines[i] = (struct found_line){.what = is_empty      ? FIELD_EMPTY
+                                               : state->from ? FIELD_FOUND
+                                                             : FIELD_MISSING,
+                                       .from = state->from,
+                                       .to = state->to,
+                                       .end = walk.position};
+    }
     if (!is_empty && reader->scan.base == base)
         json_learn(&reader->shapes, &reader->scan, begin, first, walk.next - first, &reader->seen,
                    lines, paths);
@@ -554,13 +489,19 @@ TARGET INLINE bool find_in_json(struct json_reader *reader, const unsigned char 
 {
     json_see_line(reader, begin);
     const struct json_scan *scan = &reader->scan;
-    if (reader->line < scan->lines && json_tries_shapes(&reader->shapes)) {
+    struct json_shapes *shapes = &reader->shapes;
+    if (reader->line < scan->lines && shapes->rest > 0) {
+        shapes->rest--;
+    } else if (reader->line < scan->lines && ++shapes->tries == SHAPE_TRIES) {
+        shapes->rest = shapes->hits < SHAPE_TRIES / 2 ? SHAPE_REST : 0;
+        shapes->tries = shapes->hits = 0;
+    }
+    if (reader->line < scan->lines && shapes->rest == 0) {
         const unsigned end = scan->ends[reader->line];
-        if (json_find_by_shape(&reader->shapes, scan, begin, reader->next, end, lines,
-                               reader->paths)) {
+        if (json_find_by_shape(shapes, scan, begin, reader->next, end, lines, reader->paths)) {
             reader->next = end + 1;
             reader->line++;
-            reader->shapes.hits++;
+            shapes->hits++;
             return true;
         }
     }
@@ -583,7 +524,10 @@ TARGET INLINE void json_begin(struct json_reader *reader, const struct field *co
     reader->scan.limit = text->limit;
     json_begin_scan(&reader->scan, text->at);
     reader->next = reader->line = 0;
-    json_forget(&reader->shapes);
+    struct json_shapes *shapes = &reader->shapes;
+    shapes->misses = shapes->tries = shapes->hits = shapes->rest = 0;
+    for (unsigned i = 0; i < SHAPES; i++)
+        shapes->shapes[i].count = 0;
 }
 
 INLINE bool is_plain_json(const struct field *field)
@@ -654,7 +598,7 @@ TARGET static void tokenize_fields(const struct field *field, struct record_text
     else if (field->kind == FIELD_NONE)
         gather_words(text, tokens);
     else
-        tokenize_lines(field, text, tokens);
+        read_lines(field, text, tokens, NULL, 0);
 }
 
 /* The `find_fields` of a parser. */
@@ -664,7 +608,7 @@ TARGET static size_t find_fields(const struct field *field, struct record_text *
     if (is_plain_json(field))
         return find_all_json(field, text, keys, cap);
     return field->kind == FIELD_LINE ? find_all_parts(field, text, keys, cap)
-                                     : find_in_lines(field, text, keys, cap);
+                                     : read_lines(field, text, NULL, keys, cap);
 }
 
 #endif

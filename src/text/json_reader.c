@@ -155,19 +155,6 @@ static inline const unsigned char *string_end(const unsigned char *at, const uns
     return at;
 }
 
-/* Returns the first byte of a text that is not UTF-8, or end. */
-static const unsigned char *find_not_utf8(const unsigned char *at, const unsigned char *end)
-{
-    uint32_t character;
-    while (at < end) {
-        const size_t len = character_decode(at, (size_t)(end - at), &character);
-        if (character == CHARACTER_INVALID)
-            break;
-        at += len;
-    }
-    return at;
-}
-
 /* Finds the string at the quote json->at, to which it does not move: sets from, to and what is
  * known of it. */
 static inline bool find_string(struct json *json)
@@ -189,8 +176,14 @@ static inline bool find_string(struct json *json)
     json->has_escapes = has & HAS_ESCAPES;
     if (!json->is_utf8 || !(has & HAS_HIGH_BITS))
         return true;
-    const unsigned char *odd = find_not_utf8(json->from, to);
-    return odd == to || refuse(json, odd, "a string that is not UTF-8");
+    uint32_t character;
+    for (const unsigned char *at = json->from; at < to;) {
+        const size_t len = character_decode(at, (size_t)(to - at), &character);
+        if (character == CHARACTER_INVALID)
+            return refuse(json, at, "a string that is not UTF-8");
+        at += len;
+    }
+    return true;
 }
 
 /* --- what strings stand for --- */
@@ -198,21 +191,9 @@ static inline bool find_string(struct json *json)
 /* The content of a string, a byte at a time. */
 struct decoded {
     const unsigned char *at, *end;
-    unsigned char bytes[4]; /* of a character that was escaped */
+    unsigned char bytes[CHARACTER_SIZE_MAX]; /* of a character that was escaped */
     unsigned count, given;
 };
-
-static void encode(uint32_t character, struct decoded *decoded)
-{
-    unsigned char *bytes = decoded->bytes;
-    const unsigned count = character_size(character);
-    static const unsigned char first[] = {0, 0, 0xc0, 0xe0, 0xf0};
-    for (unsigned i = count - 1; i > 0; i--, character >>= 6)
-        bytes[i] = (unsigned char)(0x80 | (character & 0x3f));
-    bytes[0] = (unsigned char)(first[count] | character);
-    decoded->count = count;
-    decoded->given = 0;
-}
 
 static uint32_t hex_value(const unsigned char *at)
 {
@@ -233,7 +214,9 @@ static void decode_units(struct decoded *decoded)
             unit = 0x10000 + ((unit - 0xd800) << 10) + (low - 0xdc00);
         }
     }
-    encode(unit >= 0xd800 && unit < 0xe000 ? 0xfffd : unit, decoded);
+    unit = unit >= 0xd800 && unit < 0xe000 ? 0xfffd : unit;
+    decoded->count = character_encode(unit, decoded->bytes);
+    decoded->given = 0;
 }
 
 /* Returns the next byte, or -1 at the end. */
@@ -495,12 +478,6 @@ bool json_skip(struct json *json)
 
 /* --- paths --- */
 
-static bool is_of_bare_name(unsigned char c)
-{
-    return number_is_digit(c) || (unsigned char)((c | 0x20) - 'a') < 26 || c >= 0x80 ||
-           (c && strchr("_-@$", c));
-}
-
 static const char *parse_string(const char *at, struct json_step *step)
 {
     const unsigned char *begin = (const unsigned char *)at;
@@ -509,15 +486,6 @@ static const char *parse_string(const char *at, struct json_step *step)
     step->len = (size_t)(string_end(begin, begin + strlen(at), &has) - begin);
     step->is_escaped = memchr(at, '\\', step->len);
     return at[step->len] == '"' ? at + step->len + 1 : NULL;
-}
-
-static const char *parse_name(const char *at, struct json_step *step)
-{
-    if (*at == '"')
-        return parse_string(at + 1, step);
-    for (step->name = at; is_of_bare_name((unsigned char)*at); at++)
-        step->len++;
-    return step->len > 0 ? at : NULL;
 }
 
 static const char *parse_brackets(const char *at, struct json_step *step)
@@ -552,10 +520,18 @@ bool json_path_parse(const char *text, struct json_path *path)
         struct json_step *step = &path->steps[path->all++];
         const bool has_dot = *at == '.';
         at += has_dot;
-        if (*at == '[')
+        if (*at == '[') {
             at = parse_brackets(at + 1, step);
-        else
-            at = has_dot ? parse_name(at, step) : NULL;
+        } else if (has_dot && *at == '"') {
+            at = parse_string(at + 1, step);
+        } else {
+            for (step->name = at;
+                 number_is_digit((unsigned char)*at) || *at & 0x80 ||
+                 number_is_letter((unsigned char)*at) || (*at && strchr("_-@$", *at));
+                 at++)
+                step->len++;
+            at = has_dot && step->len > 0 ? at : NULL;
+        }
         if (!at)
             return false;
     }

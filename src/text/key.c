@@ -127,17 +127,6 @@ static unsigned kind_of(unsigned char byte)
     return byte == '-' ? BYTE_HYPHEN : byte == '_' ? BYTE_UNDERSCORE : BYTE_OTHER;
 }
 
-/* True if hyphens stand where a UUID has them, and nowhere else; other bytes are hexadecimal. */
-static bool is_uuid(const unsigned char *at)
-{
-    for (size_t i = 0; i < UUID_LENGTH; i++) {
-        const bool is_between = i == 8 || i == 13 || i == 18 || i == 23;
-        if ((at[i] == '-') != is_between)
-            return false;
-    }
-    return true;
-}
-
 /* True if the segment [begin, end) is an id. Any thread. */
 static bool route_is_id(const unsigned char *begin, const unsigned char *end)
 {
@@ -150,7 +139,10 @@ static bool route_is_id(const unsigned char *begin, const unsigned char *end)
         return false;
     if (kinds == BYTE_DIGIT)
         return true;
-    if (len == UUID_LENGTH && !(kinds & (BYTE_LETTER | BYTE_UNDERSCORE)) && is_uuid(begin))
+    bool is_uuid = len == UUID_LENGTH && !(kinds & (BYTE_LETTER | BYTE_UNDERSCORE));
+    for (size_t i = 0; i < len && is_uuid; i++)
+        is_uuid = (begin[i] == '-') == (i == 8 || i == 13 || i == 18 || i == 23);
+    if (is_uuid)
         return true;
     if (len >= HEX_MIN && has_digit && !(kinds & ~(unsigned)(BYTE_DIGIT | BYTE_HEX)))
         return true;
@@ -212,18 +204,6 @@ static const unsigned char *route_of(const unsigned char *path, size_t *len, uns
 
 /* --- times --- */
 
-/* Sets where the digits of a clock are in the field that do not matter to a bucket: both of the
- * seconds if it has whole minutes, or one if it has whole tens of seconds. The time was read from a
- * text in the field. */
-static void note_clock(const struct key_modifier *modifier, const struct time *time,
-                       const unsigned char *text, struct key_memo *memo)
-{
-    if (time->at == 0 || text[time->at] == '6')
-        return;
-    memo->digits = modifier->seconds % 60 == 0 ? 2 : modifier->seconds % 10 == 0 ? 1 : 0;
-    memo->seconds = (size_t)(text - memo->from) + time->at + 2 - memo->digits;
-}
-
 /* Returns the beginning of the bucket of a time. No bytes if there is none. */
 static struct key_name bucket_of(const struct key_modifier *modifier, struct key_name text,
                                  unsigned char *scratch, struct key_memo *memo)
@@ -235,8 +215,13 @@ static struct key_name bucket_of(const struct key_modifier *modifier, struct key
         time_floor_twice(&time, modifier->seconds);
     else if (!time_floor(&time, modifier->seconds))
         return (struct key_name){NULL, 0};
-    if (text.bytes >= memo->from && text.bytes < memo->to)
-        note_clock(modifier, &time, text.bytes, memo);
+    /* Digits of a clock in the field that do not matter to the bucket: both of the seconds if it
+     * has whole minutes, or one if it has whole tens of seconds. */
+    if (text.bytes >= memo->from && text.bytes < memo->to && time.at > 0 &&
+        text.bytes[time.at] != '6') {
+        memo->digits = modifier->seconds % 60 == 0 ? 2 : modifier->seconds % 10 == 0 ? 1 : 0;
+        memo->seconds = (size_t)(text.bytes - memo->from) + time.at + 2 - memo->digits;
+    }
     return (struct key_name){scratch, time_write(&time, scratch)};
 }
 

@@ -80,36 +80,23 @@ bool line_filter_add_condition(struct line_filter *filter, const struct conditio
     return true;
 }
 
-/* Names the option and the string of an error. Returns rc. */
-static int fail_to_open(const struct line_string *string, int rc, struct error *error)
-{
-    const struct error why = *error;
-    error_of_option(error, string->is_unwanted ? "--lines-without" : "--lines-with", string->text,
-                    "%s", why.text);
-    return rc;
-}
-
-static int open_expression(struct line_string *string, struct error *error)
-{
-    char *pattern = strndup(string->text + 1, string->len - 2);
-    int rc = REGEX_FAILED;
-    if (pattern)
-        rc = regex_open(&string->regex, pattern, error);
-    else
-        error_set(error, "out of memory");
-    free(pattern);
-    return rc == 0 ? 0 : fail_to_open(string, rc, error);
-}
-
 int line_filter_open(struct line_filter *filter, struct error *error)
 {
     bool has_expressions = false;
     for (size_t i = 0; i < filter->count; i++) {
         struct line_string *string = &filter->strings[i];
-        const int rc = is_expression(string) ? open_expression(string, error) : 0;
-        if (rc != 0)
+        if (!is_expression(string))
+            continue;
+        char *pattern = strndup(string->text + 1, string->len - 2);
+        struct error why = {.text = "out of memory"};
+        const int rc = pattern ? regex_open(&string->regex, pattern, &why) : REGEX_FAILED;
+        free(pattern);
+        if (rc != 0) {
+            error_of_option(error, string->is_unwanted ? "--lines-without" : "--lines-with",
+                            string->text, "%s", why.text);
             return rc;
-        has_expressions |= string->regex != NULL;
+        }
+        has_expressions = true;
     }
     if (!has_expressions)
         return 0;

@@ -73,17 +73,6 @@ static bool match_pattern(const struct line_format *format, const unsigned char 
 
 /* --- syslog --- */
 
-/* Returns what follows <PRI>, or `at` if that is not there. */
-static const unsigned char *after_priority(const unsigned char *at, const unsigned char *end)
-{
-    const unsigned char *digit = at + 1;
-    if (at == end || *at != '<')
-        return at;
-    while (digit < end && digit - at <= 3 && number_is_digit(*digit))
-        digit++;
-    return digit - at > 1 && digit < end && *digit == '>' ? digit + 1 : at;
-}
-
 /* Returns where the time at `at` ends: "Nov  2 10:05:07", or one as in RFC 3339. NULL if there is
  * none with a space behind it. */
 static const unsigned char *time_end(const unsigned char *at, const unsigned char *end)
@@ -177,7 +166,12 @@ static bool split_rfc5424(const unsigned char *at, const unsigned char *end,
 static bool match_syslog(const unsigned char *begin, const unsigned char *end,
                          struct line_match *match)
 {
-    const unsigned char *at = after_priority(begin, end);
+    const unsigned char *at = begin, *digit = begin + 1;
+    while (begin < end && *begin == '<' && digit < end && digit - begin <= 3 &&
+           number_is_digit(*digit))
+        digit++;
+    if (begin < end && *begin == '<' && digit - begin > 1 && digit < end && *digit == '>')
+        at = digit + 1; /* what follows <PRI> */
     const bool is_rfc5424 = at > begin && begins_with(at, end, "1 ", 2);
     at += is_rfc5424 ? 2 : 0;
     const unsigned char *to = time_end(at, end);
@@ -198,19 +192,7 @@ static bool match_syslog(const unsigned char *begin, const unsigned char *end,
     return true;
 }
 
-/* --- expressions --- */
-
-static bool match_expression(const struct line_format *format, struct regex_matcher *matcher,
-                             const unsigned char *begin, const unsigned char *end,
-                             struct line_match *match)
-{
-    unsigned groups[LINE_PARTS_MAX];
-    for (unsigned i = 0; i < format->count; i++)
-        groups[i] = format->pieces[i].group;
-    match->count = 0;
-    return regex_match_groups(format->regex, matcher, begin, (size_t)(end - begin), groups,
-                              format->count, match->spans) == REGEX_FOUND;
-}
+/* --- lines --- */
 
 /* Finds the parts of a line [begin, end), not of logfmt. False if it does not match; then
  * match->count is the index of the piece that is missing, or whose end is. */
@@ -218,9 +200,15 @@ static bool match_line(const struct line_format *format, struct regex_matcher *m
                        const unsigned char *begin, const unsigned char *end,
                        struct line_match *match)
 {
-    return format->kind == LINE_REGEX    ? match_expression(format, matcher, begin, end, match)
-           : format->kind == LINE_SYSLOG ? match_syslog(begin, end, match)
-                                         : match_pattern(format, begin, end, match);
+    unsigned groups[LINE_PARTS_MAX];
+    if (format->kind != LINE_REGEX)
+        return format->kind == LINE_SYSLOG ? match_syslog(begin, end, match)
+                                           : match_pattern(format, begin, end, match);
+    for (unsigned i = 0; i < format->count; i++)
+        groups[i] = format->pieces[i].group;
+    match->count = 0;
+    return regex_match_groups(format->regex, matcher, begin, (size_t)(end - begin), groups,
+                              format->count, match->spans) == REGEX_FOUND;
 }
 
 struct line_span line_request_word(struct line_span request, unsigned word)
@@ -339,31 +327,6 @@ static void show_short(const char *text, size_t len, char shown[SHOWN_SIZE])
         memcpy(shown + length, "...", sizeof "...");
 }
 
-/* Sets *what to where a line stops matching. */
-static void describe_mismatch(const struct line_format *format, const unsigned char *begin,
-                              const unsigned char *end, unsigned piece, struct error *what)
-{
-    char shown[SHOWN_SIZE];
-    const struct line_piece *missing = &format->pieces[piece];
-    const int name_len = (int)missing->name_len;
-    if (format->kind == LINE_REGEX) {
-        struct regex_matcher matcher = {.data = NULL};
-        const bool is_undecided =
-            regex_match(format->regex, &matcher, begin, (size_t)(end - begin)) == REGEX_UNDECIDED;
-        error_set(what, "%s", is_undecided ? regex_describe(&matcher) : "does not match --line");
-        regex_matcher_close(&matcher);
-    } else if (format->kind == LINE_SYSLOG) {
-        error_set(what, "not a line of syslog, as there is no %.*s", name_len, missing->name);
-    } else if (piece == 0 && !begins_with(begin, end, format->lead, format->lead_len)) {
-        show_short(format->lead, format->lead_len, shown);
-        error_set(what, "does not match --line, as it does not begin with '%s'", shown);
-    } else {
-        show_short(missing->text, missing->text_len, shown);
-        error_set(what, "does not match --line, as no '%s' follows $%.*s", shown, name_len,
-                  missing->name);
-    }
-}
-
 void line_part_describe(const struct line_part *part, const unsigned char *begin,
                         const unsigned char *end, struct error *what)
 {
@@ -375,7 +338,25 @@ void line_part_describe(const struct line_part *part, const unsigned char *begin
         show_short(part->name, part->name_len, shown);
         error_set(what, "no %s=", shown);
     } else if (!match_line(part->format, &matcher, begin, end, &match)) {
-        describe_mismatch(part->format, begin, end, match.count, what);
+        const struct line_format *format = part->format;
+        const struct line_piece *missing = &format->pieces[match.count];
+        const int name_len = (int)missing->name_len;
+        if (format->kind == LINE_REGEX) {
+            error_set(what, "%s",
+                      regex_match(format->regex, &matcher, begin, (size_t)(end - begin)) ==
+                              REGEX_UNDECIDED
+                          ? regex_describe(&matcher)
+                          : "does not match --line");
+        } else if (format->kind == LINE_SYSLOG) {
+            error_set(what, "not a line of syslog, as there is no %.*s", name_len, missing->name);
+        } else if (match.count == 0 && !begins_with(begin, end, format->lead, format->lead_len)) {
+            show_short(format->lead, format->lead_len, shown);
+            error_set(what, "does not match --line, as it does not begin with '%s'", shown);
+        } else {
+            show_short(missing->text, missing->text_len, shown);
+            error_set(what, "does not match --line, as no '%s' follows $%.*s", shown, name_len,
+                      missing->name);
+        }
     } else if (part->word > 0 && match.spans[part->piece].from) {
         const struct line_span request = match.spans[part->piece];
         show_short((const char *)request.from, (size_t)(request.to - request.from), shown);
@@ -396,9 +377,9 @@ static const char presets[] = "common, combined, syslog or logfmt";
 static const char *const request_words[] = {"method", "path", "protocol"};
 #define REQUEST_WORDS (sizeof request_words / sizeof request_words[0])
 
-static bool is_same(const char *name, size_t len, const char *other)
+static bool is_same(const struct line_piece *piece, const char *name, size_t len)
 {
-    return strlen(other) == len && memcmp(name, other, len) == 0;
+    return piece->name_len == len && memcmp(piece->name, name, len) == 0;
 }
 
 static bool is_of_name(char c)
@@ -406,22 +387,10 @@ static bool is_of_name(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-/* Reads $name or ${name} at *at, which is a '$', and moves *at behind it. False: it is neither. */
-static bool read_name(const char **at, struct line_piece *piece)
-{
-    const bool has_braces = (*at)[1] == '{';
-    const char *name = *at + 1 + has_braces, *end = name;
-    while (is_of_name(*end) && !(end == name && *end >= '0' && *end <= '9'))
-        end++;
-    *piece = (struct line_piece){.name = name, .name_len = (size_t)(end - name)};
-    *at = end + has_braces;
-    return end > name && (!has_braces || *end == '}');
-}
-
 static bool has_piece(const struct line_format *format, const char *name, size_t len)
 {
     for (unsigned i = 0; i < format->count; i++)
-        if (format->pieces[i].name_len == len && memcmp(format->pieces[i].name, name, len) == 0)
+        if (is_same(&format->pieces[i], name, len))
             return true;
     return false;
 }
@@ -444,53 +413,40 @@ static int refuse_text(const char *text, struct error *error)
                            presets);
 }
 
-/* Refuses a piece that cannot follow those before it. */
-static int check_name(const char *text, const struct line_format *format,
-                      const struct line_piece *piece, struct error *error)
-{
-    const struct line_piece *before = format->count > 0 ? &format->pieces[format->count - 1] : NULL;
-    if (before && before->text_len == 0)
-        return error_of_option(
-            error, "--line", text, "no text between $%.*s and $%.*s ends the first",
-            (int)before->name_len, before->name, (int)piece->name_len, piece->name);
-    if (has_piece(format, piece->name, piece->name_len))
-        return error_of_option(error, "--line", text, "$%.*s stands twice; use another name",
-                               (int)piece->name_len, piece->name);
-    if (format->count == LINE_PARTS_MAX)
-        return error_of_option(error, "--line", text, "there may be at most %d names",
-                               LINE_PARTS_MAX);
-    return 0;
-}
-
 static int parse_pattern(const char *text, struct line_format *format, struct error *error)
 {
     const char *at = text + strcspn(text, "$");
     bool is_quoted = at > text && at[-1] == '"';
     *format = (struct line_format){.lead = text, .lead_len = (size_t)(at - text)};
-    while (*at) {
-        struct line_piece piece;
-        if (!read_name(&at, &piece))
+    for (struct line_piece *piece = format->pieces; *at; piece++, format->count++) {
+        const bool has_braces = at[1] == '{';
+        const char *name = at + 1 + has_braces, *end = name;
+        while (is_of_name(*end) && !(end == name && *end >= '0' && *end <= '9'))
+            end++;
+        const int len = (int)(end - name);
+        if (len == 0 || (has_braces && *end != '}'))
             return error_of_option(error, "--line", text,
                                    "a name must follow each $, as in $status or ${status}");
-        piece.text = at;
-        piece.text_len = strcspn(at, "$");
-        piece.is_quoted = is_quoted && *at == '"';
-        at += piece.text_len;
+        if (format->count > 0 && piece[-1].text_len == 0)
+            return error_of_option(error, "--line", text,
+                                   "no text between $%.*s and $%.*s ends the first",
+                                   (int)piece[-1].name_len, piece[-1].name, len, name);
+        if (has_piece(format, name, (size_t)len))
+            return error_of_option(error, "--line", text, "$%.*s stands twice; use another name",
+                                   len, name);
+        if (format->count == LINE_PARTS_MAX)
+            return error_of_option(error, "--line", text, "there may be at most %d names",
+                                   LINE_PARTS_MAX);
+        at = end + has_braces;
+        *piece = (struct line_piece){.name = name,
+                                     .name_len = (size_t)len,
+                                     .text = at,
+                                     .text_len = strcspn(at, "$"),
+                                     .is_quoted = is_quoted && *at == '"'};
+        at += piece->text_len;
         is_quoted = at[-1] == '"';
-        if (check_name(text, format, &piece, error) != 0)
-            return -1;
-        format->pieces[format->count++] = piece;
     }
     return format->count > 0 ? 0 : refuse_text(text, error);
-}
-
-static void set_syslog(struct line_format *format)
-{
-    static const char *const names[] = {"time", "host", "tag", "pid", "message"};
-    *format = (struct line_format){.kind = LINE_SYSLOG, .lead = ""};
-    for (; format->count < sizeof names / sizeof names[0]; format->count++)
-        format->pieces[format->count] = (struct line_piece){
-            .name = names[format->count], .name_len = strlen(names[format->count]), .text = ""};
 }
 
 /* Lists the named groups of an expression, /REGEX/: what looks like one, which line_format_open
@@ -570,6 +526,7 @@ void line_format_close(struct line_format *format)
 
 int line_format_parse(const char *text, struct line_format *format, struct error *error)
 {
+    static const char *const syslog[] = {"time", "host", "tag", "pid", "message"};
     static const char common[] = COMBINED_PIECES;
     static const char combined[] = COMBINED_PIECES " \"$http_referer\" \"$http_user_agent\"";
     const size_t len = strlen(text);
@@ -577,7 +534,12 @@ int line_format_parse(const char *text, struct line_format *format, struct error
     if (strcmp(text, "logfmt") == 0)
         return 0;
     if (strcmp(text, "syslog") == 0) {
-        set_syslog(format);
+        format->kind = LINE_SYSLOG;
+        for (; format->count < SYSLOG_PIECES; format->count++)
+            format->pieces[format->count] =
+                (struct line_piece){.name = syslog[format->count],
+                                    .name_len = strlen(syslog[format->count]),
+                                    .text = ""};
         return 0;
     }
     if (strcmp(text, "common") == 0)
@@ -593,57 +555,42 @@ int line_format_parse(const char *text, struct line_format *format, struct error
 
 /* --- names --- */
 
-/* Appends a name to the list, as far as there is room. */
-static void list_name(const char *name, size_t len, char *list, size_t size)
-{
-    const size_t used = strlen(list);
-    snprintf(list + used, size - used, "%s%.*s", used > 0 ? ", " : "", (int)len, name);
-}
-
-/* Lists the names of a format, with the words of its request that are no names of its own. */
-static void list_names(const struct line_format *format, char *list, size_t size)
-{
-    *list = '\0';
-    for (unsigned i = 0; i < format->count; i++) {
-        const struct line_piece *piece = &format->pieces[i];
-        list_name(piece->name, piece->name_len, list, size);
-        for (unsigned k = 0; k < REQUEST_WORDS; k++)
-            if (is_same(piece->name, piece->name_len, "request") &&
-                !has_piece(format, request_words[k], strlen(request_words[k])))
-                list_name(request_words[k], strlen(request_words[k]), list, size);
-    }
-}
-
-/* Refuses a name that cannot stand before an equals sign of logfmt, and the number of a field. */
-static int check_key(const char *option, const char *name, struct error *error)
-{
-    bool is_name = name[strspn(name, "-0123456789")] != '\0';
-    for (const char *at = name; *at; at++)
-        is_name &= (unsigned char)*at > ' ' && *at != '=';
-    return is_name ? 0
-                   : error_of_option(error, option, name,
-                                     "must be a name that stands before an = in logfmt, as in "
-                                     "%s=level",
-                                     option);
-}
-
 int line_part_parse(const struct line_format *format, const char *option, const char *name,
                     struct line_part *part, struct error *error)
 {
-    char list[600];
+    char list[600] = "";
+    size_t used = 0;
     *part = (struct line_part){.format = format, .name = name, .name_len = strlen(name)};
-    if (format->kind == LINE_LOGFMT)
-        return check_key(option, name, error);
+    if (format->kind == LINE_LOGFMT) { /* the number of a field is no name */
+        const size_t before = strcspn(name, "="), numeric = strspn(name, "-0123456789");
+        bool is_name = name[before] == '\0' && name[numeric] != '\0';
+        for (size_t i = 0; i < before; i++)
+            is_name &= (unsigned char)name[i] > ' ';
+        return is_name ? 0
+                       : error_of_option(error, option, name,
+                                         "must be a name that stands before an = in logfmt, as in "
+                                         "%s=level",
+                                         option);
+    }
     for (; part->piece < format->count; part->piece++)
-        if (is_same(format->pieces[part->piece].name, format->pieces[part->piece].name_len, name))
+        if (is_same(&format->pieces[part->piece], name, part->name_len))
             return 0;
+    /* The words of a request are listed, too, unless they are names of their own. */
     for (part->piece = 0; part->piece < format->count; part->piece++) {
         const struct line_piece *piece = &format->pieces[part->piece];
-        for (part->word = 1; part->word <= REQUEST_WORDS; part->word++)
-            if (is_same(piece->name, piece->name_len, "request") &&
-                strcmp(name, request_words[part->word - 1]) == 0)
+        const bool is_request = is_same(piece, "request", strlen("request"));
+        used += (size_t)snprintf(list + used, sizeof list - used, "%s%.*s", used > 0 ? ", " : "",
+                                 (int)piece->name_len, piece->name);
+        used = used < sizeof list ? used : sizeof list - 1;
+        for (part->word = 1; is_request && part->word <= REQUEST_WORDS; part->word++) {
+            const char *word = request_words[part->word - 1];
+            if (strcmp(name, word) == 0)
                 return 0;
+            if (has_piece(format, word, strlen(word)))
+                continue;
+            used += (size_t)snprintf(list + used, sizeof list - used, ", %s", word);
+            used = used < sizeof list ? used : sizeof list - 1;
+        }
     }
-    list_names(format, list, sizeof list);
     return error_of_option(error, option, name, "--line has no such name; it has %s", list);
 }

@@ -11,18 +11,6 @@
 
 #define LINE_FIELDS 2 /* the number's and the key's, at most */
 
-/* Returns the first newline from `at` on, or NULL if 64 bytes cannot be read before it. */
-TARGET INLINE const unsigned char *quick_newline(const unsigned char *at,
-                                                 const unsigned char *limit)
-{
-    for (; limit - at >= WINDOW; at += WINDOW) {
-        const uint64_t newlines = bytes_equal(at, '\n');
-        if (newlines)
-            return at + first_bit(newlines);
-    }
-    return NULL;
-}
-
 /* What stands where a piece should end. */
 enum piece_stop {
     STOP_TEXT,     /* the text behind it, at *at */
@@ -115,7 +103,7 @@ TARGET INLINE bool match_quickly(const struct line_format *format, const struct 
         span->to = at;
         at += piece->text_len;
     }
-    *newline = quick_newline(at, limit);
+    *newline = find_newline(at, limit);
     if (!*newline)
         return false;
     if (piece < end && piece->text_len == 0)

@@ -35,42 +35,6 @@ void line_spec_set_columns(struct line_spec *spec, const struct line_columns *co
 
 static const unsigned char invalid[] = {'?', '\n'};
 
-/* True if a record may be too long. Where records are lines, no newline is then among as many bytes
- * as a record may have. */
-static bool may_be_too_long(const struct field *field, const unsigned char *at,
-                            const unsigned char *limit)
-{
-    const size_t max = field_record_max(field);
-    while ((size_t)(limit - at) > max) {
-        const unsigned char *newline = memrchr(at, '\n', max + 1);
-        if (!newline || field->kind == FIELD_CSV)
-            return true;
-        at = newline + 1;
-    }
-    return false;
-}
-
-static void open_spans(struct line_spans *spans, const struct line_spec *spec,
-                       const struct number_parser *parser, const struct record_text *text)
-{
-    const struct line_filter *filter = &spec->filter;
-    const struct condition *conditions = filter->conditions;
-    const size_t len = (size_t)(text->limit - text->at);
-    const bool is_quoted = spec->field.kind == FIELD_CSV && memchr(text->at, '"', len);
-    *spans = (struct line_spans){.spec = spec, .parser = parser};
-    spans->by_definition = may_be_too_long(&spec->field, text->at, text->limit);
-    spans->at = text->at;
-    spans->limit = text->limit;
-    spans->fields_max = is_quoted ? 1 : SPANS_FIELDS_MAX;
-    for (size_t i = 0; i < filter->count; i++)
-        spans->has_lines |= filter->strings[i].regex != NULL;
-    spans->has_lines = spans->has_lines && !is_quoted && !memchr(text->at, '\r', len);
-    const struct condition *at = conditions, *const end = conditions + filter->condition_count;
-    for (; at < end && strcmp(at->name, conditions->name) == 0; at++)
-        spans->goes_on |= condition_goes_on(at);
-    spans->on_first = (size_t)(at - conditions);
-}
-
 /* Returns where the record after the one that ends at `end` begins. */
 static const unsigned char *after_record(const struct line_spans *spans, const unsigned char *end)
 {
@@ -96,51 +60,34 @@ static bool next_by_definition(struct line_spans *spans, const unsigned char **f
     return keeps;
 }
 
-/* Returns where the first record begins, from spans->at on, that an expression matches; or the
- * limit. Leaves to the definition what cannot be decided. */
-static const unsigned char *search_records(struct line_spans *spans,
-                                           const struct line_string *string)
-{
-    const unsigned char *at = spans->at;
-    while (at < spans->limit) {
-        const unsigned char *end = field_record_end(&spans->spec->field, at, spans->limit);
-        const enum regex_found found = line_string_match(string, &spans->matcher, at, end);
-        if (found == REGEX_FOUND)
-            return at;
-        spans->by_definition |= found == REGEX_UNDECIDED;
-        at = found == REGEX_UNDECIDED ? spans->limit : after_record(spans, end);
-    }
-    return spans->limit;
-}
-
-/* Returns the same, or a later byte of the record, but searches all lines at once. */
-static const unsigned char *search_lines(struct line_spans *spans, const struct line_string *string)
-{
-    const size_t len = (size_t)(spans->limit - spans->at), without = spans->limit[-1] == '\n';
-    size_t offset;
-    const enum regex_found found =
-        regex_search_lines(string->regex, &spans->matcher, spans->at, len - without, &offset);
-    spans->by_definition |= found == REGEX_UNDECIDED;
-    if (found != REGEX_FOUND)
-        return spans->limit;
-    return spans->at + (offset < len ? offset : len - 1);
-}
-
 /* Returns where a string is next, from spans->at on, or the limit. Of an expression, in that
- * record. */
+ * record, or at its end: all lines are searched at once, if possible. Leaves to the definition what
+ * cannot be decided. */
 static const unsigned char *search_for(struct line_spans *spans, size_t i)
 {
     const struct line_string *string = &spans->spec->filter.strings[i];
-    const unsigned char **found = &spans->found[i];
-    if (*found && *found >= spans->at)
-        return *found;
-    if (!string->regex)
-        *found = spans->parser->find(string, spans->at, spans->limit);
-    else if (spans->has_lines && regex_searches_lines(string->regex))
-        *found = search_lines(spans, string);
-    else
-        *found = search_records(spans, string);
-    return *found;
+    const unsigned char **next = &spans->found[i], *limit = spans->limit;
+    if (*next && *next >= spans->at)
+        return *next;
+    enum regex_found found = REGEX_MISSING;
+    if (!string->regex) {
+        *next = spans->parser->find(string, spans->at, limit);
+    } else if (spans->has_lines && regex_searches_lines(string->regex)) {
+        const size_t len = (size_t)(limit - spans->at), without = limit[-1] == '\n';
+        size_t offset;
+        found =
+            regex_search_lines(string->regex, &spans->matcher, spans->at, len - without, &offset);
+        *next = found != REGEX_FOUND ? limit : spans->at + (offset < len ? offset : len - 1);
+    } else {
+        for (*next = spans->at; *next < limit && found == REGEX_MISSING;) {
+            const unsigned char *end = field_record_end(&spans->spec->field, *next, limit);
+            found = line_string_match(string, &spans->matcher, *next, end);
+            if (found != REGEX_FOUND)
+                *next = found == REGEX_UNDECIDED ? limit : after_record(spans, end);
+        }
+    }
+    spans->by_definition |= found == REGEX_UNDECIDED;
+    return *next;
 }
 
 /* Returns where the last of the wanted strings is next, before which no record has all of them; or
@@ -215,17 +162,6 @@ static bool next_by_strings(struct line_spans *spans, const unsigned char **from
     return spans->by_definition && next_by_definition(spans, from, to);
 }
 
-/* Returns where the first record of CSV is that is not empty, from `at` on. */
-static const unsigned char *after_empty(const unsigned char *at, const unsigned char *limit)
-{
-    for (;;) {
-        const bool has_return = limit - at > 1 && at[0] == '\r' && at[1] == '\n';
-        if (!has_return && (at == limit || *at != '\n'))
-            return at;
-        at += 1 + has_return;
-    }
-}
-
 /* Finds fields of the first condition in the next records that the strings keep. False if there are
  * no more. */
 static bool find_fields(struct line_spans *spans)
@@ -233,9 +169,14 @@ static bool find_fields(struct line_spans *spans)
     if (spans->search_at == spans->search_end &&
         !next_by_strings(spans, &spans->search_at, &spans->search_end))
         return false;
-    if (spans->fields_max == 1)
-        spans->search_at = after_empty(spans->search_at, spans->search_end);
-    struct record_text text = {spans->search_at, spans->search_at, spans->search_end};
+    const unsigned char *at = spans->search_at, *limit = spans->search_end;
+    while (spans->fields_max == 1) { /* past empty records of CSV */
+        const bool has_return = limit - at > 1 && at[0] == '\r' && at[1] == '\n';
+        if (!has_return && (at == limit || *at != '\n'))
+            break;
+        at += 1 + has_return;
+    }
+    struct record_text text = {at, at, limit};
     spans->record = text.at;
     spans->field_count = spans->parser->find_fields(&spans->spec->filter.conditions[0].key.field,
                                                     &text, spans->fields, spans->fields_max);
@@ -344,7 +285,29 @@ void line_reader_open(struct line_reader *reader, const struct line_spec *spec,
     if (!reader->is_filtered)
         return;
     reader->text.limit = text;
-    open_spans(&buffers->spans, spec, parser, &reader->all);
+    struct line_spans *spans = &buffers->spans;
+    const struct line_filter *filter = &spec->filter;
+    const struct condition *conditions = filter->conditions;
+    const bool is_csv = spec->field.kind == FIELD_CSV, is_quoted = is_csv && memchr(text, '"', len);
+    const size_t max = field_record_max(&spec->field);
+    *spans = (struct line_spans){.spec = spec, .parser = parser, .at = text, .limit = text + len};
+    /* A record may be too long; where records are lines, if no newline is among as many bytes as a
+     * record may have. */
+    for (const unsigned char *at = text; (size_t)(spans->limit - at) > max;) {
+        const unsigned char *newline = memrchr(at, '\n', max + 1);
+        spans->by_definition = !newline || is_csv;
+        if (spans->by_definition)
+            break;
+        at = newline + 1;
+    }
+    spans->fields_max = is_quoted ? 1 : SPANS_FIELDS_MAX;
+    for (size_t i = 0; i < filter->count; i++)
+        spans->has_lines |= filter->strings[i].regex != NULL;
+    spans->has_lines = spans->has_lines && !is_quoted && !memchr(text, '\r', len);
+    const struct condition *at = conditions, *const end = conditions + filter->condition_count;
+    for (; at < end && strcmp(at->name, conditions->name) == 0; at++)
+        spans->goes_on |= condition_goes_on(at);
+    spans->on_first = (size_t)(at - conditions);
 }
 
 int line_reader_close(struct line_reader *reader, struct error *error)
@@ -496,19 +459,8 @@ static bool read_whole(const unsigned char *begin, const unsigned char *end, int
     return first < end;
 }
 
-/* Sets *number to a token. One with a point or an exponent is the whole number that its double is.
- * False if it has more than 64 bits, or is no number. */
-static bool whole_of_token(const unsigned char *begin, const unsigned char *end, int128 *number)
-{
-    if (read_whole(begin, end, number))
-        return true;
-    const double value = number_of_token(begin, end, end);
-    const bool fits = fabs(value) <= 0x1p64;
-    *number = fits ? (int128)value : 0;
-    return fits;
-}
-
-/* Lists the tokens of text[0..len). Returns the end of the list. */
+/* Lists the tokens of text[0..len). One with a point or an exponent is the whole number that its
+ * double is, unless that has more than 64 bits. Returns the end of the list. */
 static struct listed_number *list_tokens(const unsigned char *text, size_t len,
                                          struct listed_number *numbers)
 {
@@ -518,7 +470,12 @@ static struct listed_number *list_tokens(const unsigned char *text, size_t len,
         if (number_is_space(*at))
             continue;
         end = number_token_end(at, limit);
-        numbers->is_whole = whole_of_token(at, end, &numbers->number);
+        numbers->is_whole = read_whole(at, end, &numbers->number);
+        if (!numbers->is_whole) {
+            const double value = number_of_token(at, end, end);
+            numbers->is_whole = fabs(value) <= 0x1p64;
+            numbers->number = numbers->is_whole ? (int128)value : 0;
+        }
         numbers++;
     }
     return numbers;

@@ -35,16 +35,6 @@ enum field_way {
     BY_DEFINITION, /* by field_find alone */
 };
 
-#define EACH_WAY                                                                                   \
-    WAY(FROM_FRONT)                                                                                \
-    WAY(FROM_FRONT_BLANKS)                                                                         \
-    WAY(FROM_FRONT_CSV)                                                                            \
-    WAY(FROM_BACK)                                                                                 \
-    WAY(FROM_BACK_BLANKS)                                                                          \
-    WAY(FROM_BACK_CSV)                                                                             \
-    WAY(AFTER_STRING)                                                                              \
-    WAY(BY_DEFINITION)
-
 struct found_line {
     enum field_found what;
     const unsigned char *from, *to; /* the field, if FIELD_FOUND, perhaps with spaces around it */
@@ -424,21 +414,11 @@ static __attribute__((noinline)) void find_field_slowly(const struct field *fiel
 
 /* --- tokens --- */
 
-/* Appends a token for an invalid record. */
-INLINE void put_invalid(struct field_tokens *tokens)
-{
-    memcpy(tokens->bytes + tokens->len, "? ", 2);
-    tokens->len += 2;
-    tokens->count++;
-}
-
 /* Ends a token of `len` bytes that was copied; 0: appends an invalid one. */
 INLINE void end_token(struct field_tokens *tokens, size_t len)
 {
-    if (len == 0) {
-        put_invalid(tokens);
-        return;
-    }
+    if (len == 0)
+        tokens->bytes[tokens->len + len++] = '?';
     tokens->len += len;
     tokens->bytes[tokens->len++] = ' ';
     tokens->count++;
@@ -549,7 +529,7 @@ TARGET INLINE void put_line(struct field_tokens *tokens, struct record_text *res
         tokens->keys[tokens->count] =
             key ? span_of(key, rest->at, max) : key_at(tokens->key, rest, line->end);
     if (is_too_long || line->what > FIELD_EMPTY)
-        put_invalid(tokens);
+        end_token(tokens, 0);
     else if (counts)
         put_field(tokens, line->from, line->to, line->end, rest->limit);
     rest->at = line->end < rest->limit ? line->end + 1 : rest->limit;
@@ -568,34 +548,6 @@ TARGET INLINE bool next_line(enum field_way way, const struct field *field,
     return true;
 }
 
-TARGET INLINE void tokenize_in_way(enum field_way way, const struct field *field,
-                                   struct record_text *text, struct field_tokens *tokens)
-{
-    struct record_text rest = *text; /* which tokens cannot point into */
-    const size_t max = field_record_max(field);
-    struct found_line line;
-    while (tokens->count < tokens->cap && field_tokens_have_room(tokens) &&
-           next_line(way, field, &rest, &line))
-        put_line(tokens, &rest, &line, NULL, max);
-    text->at = rest.at;
-}
-
-/* Gathers the fields of lines, by any way but that of JSON. */
-TARGET INLINE void tokenize_lines(const struct field *field, struct record_text *text,
-                                  struct field_tokens *tokens)
-{
-    switch (way_of(field)) {
-#define WAY(way)                                                                                   \
-    case way:                                                                                      \
-        tokenize_in_way(way, field, text, tokens);                                                 \
-        break;
-        EACH_WAY
-#undef WAY
-    }
-}
-
-/* --- fields alone --- */
-
 /* Sets *span to what was found in the record at rest->at, and moves that. Returns how many records
  * that counts as: 0 if it is empty. */
 INLINE size_t add_span(const struct found_line *line, struct record_text *rest,
@@ -609,27 +561,43 @@ INLINE size_t add_span(const struct found_line *line, struct record_text *rest,
     return counts;
 }
 
-TARGET INLINE size_t find_in_way(enum field_way way, const struct field *field,
-                                 struct record_text *text, struct key_span *keys, size_t cap)
+/* Gathers the fields of lines as tokens or, if these are NULL, finds them alone. Returns how many
+ * it has found. */
+TARGET INLINE size_t read_in_way(enum field_way way, const struct field *field,
+                                 struct record_text *text, struct field_tokens *tokens,
+                                 struct key_span *keys, size_t cap)
 {
-    struct record_text rest = *text;
+    struct record_text rest = *text; /* which tokens cannot point into */
     const size_t max = field_record_max(field);
     struct found_line line;
     size_t count = 0;
-    while (count < cap && next_line(way, field, &rest, &line))
-        count += add_span(&line, &rest, &keys[count], max);
+    while ((tokens ? tokens->count < tokens->cap && field_tokens_have_room(tokens) : count < cap) &&
+           next_line(way, field, &rest, &line)) {
+        if (tokens)
+            put_line(tokens, &rest, &line, NULL, max);
+        else
+            count += add_span(&line, &rest, &keys[count], max);
+    }
     text->at = rest.at;
     return count;
 }
 
-TARGET INLINE size_t find_in_lines(const struct field *field, struct record_text *text,
-                                   struct key_span *keys, size_t cap)
+/* Reads lines by any way but those of JSON and --line. */
+TARGET INLINE size_t read_lines(const struct field *field, struct record_text *text,
+                                struct field_tokens *tokens, struct key_span *keys, size_t cap)
 {
     switch (way_of(field)) {
 #define WAY(way)                                                                                   \
     case way:                                                                                      \
-        return find_in_way(way, field, text, keys, cap);
-        EACH_WAY
+        return read_in_way(way, field, text, tokens, keys, cap);
+        WAY(FROM_FRONT)
+        WAY(FROM_FRONT_BLANKS)
+        WAY(FROM_FRONT_CSV)
+        WAY(FROM_BACK)
+        WAY(FROM_BACK_BLANKS)
+        WAY(FROM_BACK_CSV)
+        WAY(AFTER_STRING)
+        WAY(BY_DEFINITION)
 #undef WAY
     }
     return 0;

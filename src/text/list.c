@@ -18,14 +18,6 @@ struct sum {
     int32_t digits[2 * REACH + 16];
 };
 
-static void sum_begin(struct sum *sum)
-{
-    sum->first = REACH;
-    sum->end = REACH + 1;
-    sum->digits[REACH] = 0;
-    sum->has_infinity[0] = sum->has_infinity[1] = sum->is_wrong = false;
-}
-
 /* Adds a digit, which is not 0. False if it is out of reach. */
 static bool add_digit(struct sum *sum, int64_t place, int digit)
 {
@@ -186,8 +178,11 @@ static bool next_number(struct list *list, const unsigned char **from, const uns
 static void add_up(struct list *list)
 {
     const unsigned char *from, *to, *begin, *end;
-    struct sum sum;
-    sum_begin(&sum);
+    struct sum sum; /* whose digits are set when they are used */
+    sum.first = REACH;
+    sum.end = REACH + 1;
+    sum.digits[REACH] = 0;
+    sum.has_infinity[0] = sum.has_infinity[1] = false;
     do {
         from = list->from;
         to = list->to;

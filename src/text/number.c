@@ -13,7 +13,7 @@
 #define DIGITS_MAX 19 /* that fit in 64 bits, whatever they are */
 
 /* Exponents stop growing here, far beyond what the digits of a token can make up for. */
-#define EXPONENT_FAR 100000
+#define EXPONENT_FAR (INT64_MAX / 4)
 
 /* mantissa * 10^power */
 struct decimal {
@@ -58,22 +58,21 @@ static inline const unsigned char *read_digits(const unsigned char *at, const un
     }
 }
 
-/* Adds the exponent [at, end) to *power. False if it is not one. */
-static bool read_exponent(const unsigned char *at, const unsigned char *end, int64_t *power)
+const unsigned char *number_exponent_end(const unsigned char *at, const unsigned char *end,
+                                         int64_t *exponent)
 {
-    if (*at != 'e' && *at != 'E')
-        return false;
+    if (at == end || (*at | 0x20) != 'e')
+        return NULL;
     at++;
-    bool negative = at < end && *at == '-';
+    const bool negative = at < end && *at == '-';
     at += negative || (at < end && *at == '+');
-    int64_t exponent = 0;
-    if (at == end)
-        return false;
+    if (at == end || !number_is_digit(*at))
+        return NULL;
+    int64_t magnitude = 0;
     for (; at < end && number_is_digit(*at); at++)
-        if (exponent < EXPONENT_FAR)
-            exponent = exponent * 10 + (*at - '0');
-    *power += negative ? -exponent : exponent;
-    return at == end;
+        magnitude = magnitude < EXPONENT_FAR / 10 ? magnitude * 10 + (*at - '0') : EXPONENT_FAR;
+    *exponent = negative ? -magnitude : magnitude;
+    return at;
 }
 
 /* Reads more digits than a mantissa holds: the first DIGITS_MAX that matter. */
@@ -95,16 +94,6 @@ static struct decimal read_first_digits(const unsigned char *at, const unsigned 
         }
     }
     return decimal;
-}
-
-/* Reads what takes more than 128 bits: one token in thousands, or in millions. */
-static double by_strtod(const unsigned char *begin, const unsigned char *end)
-{
-    char text[NUMBER_MAX + 1];
-    size_t len = (size_t)(end - begin);
-    memcpy(text, begin, len);
-    text[len] = '\0';
-    return strtod(text, NULL);
 }
 
 /* number_to_double, inline. */
@@ -130,16 +119,22 @@ bool number_to_double(uint64_t mantissa, int64_t power, double *value)
     return nearest_to(mantissa, power, value);
 }
 
-/* Rounds the decimal of [begin, end), a number without its sign. */
-static double rounded(const struct decimal *decimal, const unsigned char *begin,
-                      const unsigned char *end)
+/* Rounds the decimal of [begin, end), a number without its sign. Not inlined, as it takes a page of
+ * the stack. */
+static __attribute__((noinline)) double
+rounded(const struct decimal *decimal, const unsigned char *begin, const unsigned char *end)
 {
     double value, next;
     if (nearest_to(decimal->mantissa, decimal->power, &value) &&
         (!decimal->more ||
          (number_to_double(decimal->mantissa + 1, decimal->power, &next) && value == next)))
         return value;
-    return by_strtod(begin, end);
+    /* It takes more than 128 bits: one token in thousands, or in millions. */
+    char text[NUMBER_MAX + 1];
+    const size_t len = (size_t)(end - begin);
+    memcpy(text, begin, len);
+    text[len] = '\0';
+    return strtod(text, NULL);
 }
 
 bool number_is_infinity(const unsigned char *at, const unsigned char *end)
@@ -171,7 +166,7 @@ double number_of_token(const unsigned char *begin, const unsigned char *end,
         return !number_is_infinity(begin, end) ? NAN : negative ? -HUGE_VAL : HUGE_VAL;
     }
     int64_t exponent = 0;
-    if (at < end && !read_exponent(at, end, &exponent))
+    if (at < end && number_exponent_end(at, end, &exponent) != end)
         return NAN;
     decimal.power += exponent;
     if (digits > DIGITS_MAX)
@@ -273,27 +268,6 @@ struct big {
     uint32_t limbs[BIG_LIMBS];
 };
 
-static void times_five(struct big *big)
-{
-    uint64_t carry = 0;
-    for (unsigned i = 0; i < BIG_LIMBS; i++) {
-        carry += (uint64_t)big->limbs[i] * 5;
-        big->limbs[i] = (uint32_t)carry;
-        carry >>= 32;
-    }
-}
-
-/* Rounds down. Repeating that is exact, as floor(floor(x / 5) / 5) is floor(x / 25). */
-static void divide_by_five(struct big *big)
-{
-    uint64_t rest = 0;
-    for (unsigned i = BIG_LIMBS; i-- > 0;) {
-        rest = rest << 32 | big->limbs[i];
-        big->limbs[i] = (uint32_t)(rest / 5);
-        rest %= 5;
-    }
-}
-
 /* Returns the first 128 bits, with zeros after them if there are fewer. */
 static struct power first_bits(const struct big *big)
 {
@@ -319,13 +293,24 @@ static void make_powers(void)
 {
     struct big big = {{1}};
     for (int power = 0; power <= POWER_SHOWN_MAX; power++) {
+        uint64_t carry = 0;
         powers[power - POWER_MIN] = first_bits(&big);
-        times_five(&big);
+        for (unsigned i = 0; i < BIG_LIMBS; i++) { /* times five */
+            carry += (uint64_t)big.limbs[i] * 5;
+            big.limbs[i] = (uint32_t)carry;
+            carry >>= 32;
+        }
     }
     big = (struct big){{0}};
     big.limbs[BIG_LIMBS - 1] = (uint32_t)1 << 31;
     for (int power = -1; power >= POWER_MIN; power--) {
-        divide_by_five(&big);
+        /* Rounding down repeatedly is exact, as floor(floor(x / 5) / 5) is floor(x / 25). */
+        uint64_t rest = 0;
+        for (unsigned i = BIG_LIMBS; i-- > 0;) {
+            rest = rest << 32 | big.limbs[i];
+            big.limbs[i] = (uint32_t)(rest / 5);
+            rest %= 5;
+        }
         struct power bits = first_bits(&big);
         if (power >= NUMBER_EXACT_MIN)
             increment(&bits);
@@ -405,24 +390,6 @@ static struct shown_decimal shortest(uint64_t mantissa, int exponent, bool uneve
     uint64_t middle = 4 * below + 2;
     bool up = value > middle || (value == middle && (below & 1));
     return (struct shown_decimal){below + up, power};
-}
-
-/* Returns the decimal of a finite double over 0. */
-static struct shown_decimal decimal_of(double value)
-{
-    uint64_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    const uint64_t hidden = UINT64_C(1) << NUMBER_STORED, stored = bits & (hidden - 1);
-    const int exponent = (int)(bits >> NUMBER_STORED);
-    const int min = 1 - NUMBER_EXPONENT_BIAS - NUMBER_STORED; /* of the last bit */
-    struct shown_decimal decimal =
-        exponent > 0 ? shortest(hidden | stored, min + exponent - 1, stored == 0 && exponent > 1)
-                     : shortest(stored, min, false);
-    while (decimal.digits % 10 == 0) {
-        decimal.digits /= 10;
-        decimal.exponent++;
-    }
-    return decimal;
 }
 
 /* --- text --- */
@@ -505,11 +472,23 @@ static char *put_digits(char *at, const char *digits, size_t len, int first)
                                                   : put_fixed(at, digits, len, first);
 }
 
+/* Writes a finite double over 0, or 0. */
 static char *put_positive(char *at, double value)
 {
     if (value < WHOLE_LIMIT && (double)(uint64_t)value == value)
         return at + show_unsigned((uint64_t)value, at);
-    const struct shown_decimal decimal = decimal_of(value);
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    const uint64_t hidden = UINT64_C(1) << NUMBER_STORED, stored = bits & (hidden - 1);
+    const int exponent = (int)(bits >> NUMBER_STORED);
+    const int min = 1 - NUMBER_EXPONENT_BIAS - NUMBER_STORED; /* of the last bit */
+    struct shown_decimal decimal =
+        exponent > 0 ? shortest(hidden | stored, min + exponent - 1, stored == 0 && exponent > 1)
+                     : shortest(stored, min, false);
+    while (decimal.digits % 10 == 0) {
+        decimal.digits /= 10;
+        decimal.exponent++;
+    }
     char digits[UNSIGNED_DIGITS], *end = digits + sizeof digits;
     char *begin = digits_before(end, decimal.digits);
     size_t len = (size_t)(end - begin);

@@ -52,6 +52,11 @@ bool number_to_double(uint64_t mantissa, int64_t power, double *value);
 size_t numbers_by_token(const unsigned char **at, const unsigned char *limit, double *values,
                         size_t cap);
 
+/* Returns where the exponent at `at` ends, [eE] [+-]? digits, and sets *exponent to it, or to one
+ * that no digits of a token can make up for. NULL, and nothing is set, if there is none. */
+const unsigned char *number_exponent_end(const unsigned char *at, const unsigned char *end,
+                                         int64_t *exponent);
+
 /* Returns where the token at `at` ends: at white space or at limit. */
 const unsigned char *number_token_end(const unsigned char *at, const unsigned char *limit);
 

@@ -69,26 +69,17 @@ static size_t posix_class_len(const char *at)
                : 0;
 }
 
-/* True if a class with a name, such as [:digit:], has no newline. */
-static bool posix_class_is_within_lines(const char *at)
-{
-    static const char *const names[] = {"alnum", "alpha", "blank", "digit", "graph", "lower",
-                                        "print", "punct", "upper", "word",  "xdigit"};
-    bool is_one = false;
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        is_one |=
-            strncmp(at + 2, names[i], strlen(names[i])) == 0 && at[2 + strlen(names[i])] == ':';
-    return is_one;
-}
-
 /* Rewrites an item of a class that lists what matches. False if it may be a newline. */
 static bool rewrite_item(struct rewriting *rewriting)
 {
+    static const char within_lines[] =
+        "[:alnum:][:alpha:][:blank:][:digit:][:graph:][:lower:][:print:][:punct:][:upper:][:word:]"
+        "[:xdigit:]";
     const char *at = rewriting->at;
     const size_t named = posix_class_len(at);
     if (named > 0) {
         copy(rewriting, named);
-        return posix_class_is_within_lines(at);
+        return memmem(within_lines, sizeof within_lines, at, named) != NULL;
     }
     if (*at != '\\') {
         copy(rewriting, 1);
@@ -165,23 +156,6 @@ static bool rewrite_group(struct rewriting *rewriting)
     return true;
 }
 
-/* Rewrites what is next. False if it may see a newline. */
-static bool rewrite(struct rewriting *rewriting)
-{
-    const char at = *rewriting->at;
-    switch (at) {
-    case '\\':
-        return rewrite_escape(rewriting);
-    case '[':
-        return rewrite_class(rewriting);
-    case '(':
-        return rewrite_group(rewriting);
-    default:
-        copy(rewriting, 1);
-        return at != '\n';
-    }
-}
-
 /* Returns an expression for a text of many lines, with PCRE2_MULTILINE, PCRE2_ALT_CIRCUMFLEX and
  * newlines that are line feeds; free it. It matches what `pattern`, which must be valid, matches in
  * each line alone. NULL: it cannot be said so simply, or memory is short. */
@@ -189,11 +163,22 @@ static char *regex_of_lines(const char *pattern)
 {
     char *text = malloc(strlen(pattern) * GROWTH + 1);
     struct rewriting rewriting = {pattern, text};
-    while (text && *rewriting.at)
-        if (!rewrite(&rewriting)) {
+    while (text && *rewriting.at) {
+        const char at = *rewriting.at;
+        bool is_within = at != '\n'; /* it sees no newline */
+        if (at == '\\')
+            is_within = rewrite_escape(&rewriting);
+        else if (at == '[')
+            is_within = rewrite_class(&rewriting);
+        else if (at == '(')
+            is_within = rewrite_group(&rewriting);
+        else
+            copy(&rewriting, 1);
+        if (!is_within) {
             free(text);
             text = NULL;
         }
+    }
     if (text)
         *rewriting.to = '\0';
     return text;
@@ -231,60 +216,11 @@ static pcre2_code_8 *compile(const char *pattern, uint32_t options, int *code, s
     return compiled;
 }
 
-/* Compiles a pattern that matches records. If it says that these are UTF-8, they may be invalid. */
-static pcre2_code_8 *compile_record(const char *pattern, int *code, size_t *at)
-{
-    uint32_t options = 0;
-    pcre2_code_8 *compiled = compile(pattern, PCRE2_DOLLAR_ENDONLY, code, at);
-    if (!compiled ||
-        libpcre2.pcre2_pattern_info_8(compiled, PCRE2_INFO_ALLOPTIONS, &options) != 0 ||
-        !(options & PCRE2_UTF))
-        return compiled;
-    libpcre2.pcre2_code_free_8(compiled);
-    return compile(pattern, PCRE2_DOLLAR_ENDONLY | PCRE2_MATCH_INVALID_UTF, code, at);
-}
-
-/* Compiles a pattern that searches lines; NULL if it cannot. */
-static pcre2_code_8 *compile_lines(const char *pattern)
-{
-    int code;
-    size_t at;
-    char *of_lines = regex_of_lines(pattern);
-    pcre2_code_8 *compiled =
-        of_lines ? compile(of_lines, PCRE2_MULTILINE | PCRE2_ALT_CIRCUMFLEX, &code, &at) : NULL;
-    free(of_lines);
-    return compiled;
-}
-
-static int open_limits(struct regex *regex)
-{
-    regex->limits = libpcre2.pcre2_match_context_create_8(NULL);
-    if (!regex->limits)
-        return -1;
-    libpcre2.pcre2_set_match_limit_8(regex->limits, MATCH_LIMIT);
-    libpcre2.pcre2_set_depth_limit_8(regex->limits, MATCH_LIMIT);
-    libpcre2.pcre2_set_heap_limit_8(regex->limits, HEAP_LIMIT_KIB);
-    return 0;
-}
-
-/* Sets the error to why a pattern was not compiled. Returns the error of regex_open. */
-static int describe_pattern(int code, size_t at, struct error *error)
-{
-    unsigned char message[256] = "";
-    if (code == PCRE2_ERROR_NOMEMORY || code == PCRE2_ERROR_HEAP_FAILED) {
-        error_set(error, "out of memory");
-        return REGEX_FAILED;
-    }
-    libpcre2.pcre2_get_error_message_8(code, message, sizeof message);
-    error_set(error, "%s at byte %zu of the expression; see pcre2pattern(3)", (const char *)message,
-              at);
-    return REGEX_WRONG;
-}
-
 int regex_open(struct regex **regex, const char *pattern, struct error *error)
 {
     int code;
     size_t at = 0;
+    uint32_t options = 0;
     if (libpcre2_load(error) != 0) {
         const struct error why = *error;
         error_set(error, "%s; install libpcre2-8-0 (Debian, Ubuntu) or pcre2 (Fedora, brew)",
@@ -292,19 +228,42 @@ int regex_open(struct regex **regex, const char *pattern, struct error *error)
         return REGEX_FAILED;
     }
     struct regex *opened = calloc(1, sizeof *opened);
-    if (opened)
+    if (opened) {
         opened->lacked_memory = calloc(1, sizeof *opened->lacked_memory);
-    if (!opened || !opened->lacked_memory || open_limits(opened) != 0) {
+        opened->limits = libpcre2.pcre2_match_context_create_8(NULL);
+    }
+    if (!opened || !opened->lacked_memory || !opened->limits) {
         regex_close(opened);
         error_set(error, "out of memory");
         return REGEX_FAILED;
     }
-    opened->record = compile_record(pattern, &code, &at);
-    if (!opened->record) {
-        regex_close(opened);
-        return describe_pattern(code, at, error);
+    libpcre2.pcre2_set_match_limit_8(opened->limits, MATCH_LIMIT);
+    libpcre2.pcre2_set_depth_limit_8(opened->limits, MATCH_LIMIT);
+    libpcre2.pcre2_set_heap_limit_8(opened->limits, HEAP_LIMIT_KIB);
+    opened->record = compile(pattern, PCRE2_DOLLAR_ENDONLY, &code, &at);
+    if (opened->record &&
+        libpcre2.pcre2_pattern_info_8(opened->record, PCRE2_INFO_ALLOPTIONS, &options) == 0 &&
+        options & PCRE2_UTF) { /* records may be invalid */
+        libpcre2.pcre2_code_free_8(opened->record);
+        opened->record =
+            compile(pattern, PCRE2_DOLLAR_ENDONLY | PCRE2_MATCH_INVALID_UTF, &code, &at);
     }
-    opened->lines = compile_lines(pattern);
+    if (!opened->record) {
+        unsigned char message[256] = "";
+        regex_close(opened);
+        if (code == PCRE2_ERROR_NOMEMORY || code == PCRE2_ERROR_HEAP_FAILED) {
+            error_set(error, "out of memory");
+            return REGEX_FAILED;
+        }
+        libpcre2.pcre2_get_error_message_8(code, message, sizeof message);
+        error_set(error, "%s at byte %zu of the expression; see pcre2pattern(3)",
+                  (const char *)message, at);
+        return REGEX_WRONG;
+    }
+    char *of_lines = regex_of_lines(pattern);
+    if (of_lines)
+        opened->lines = compile(of_lines, PCRE2_MULTILINE | PCRE2_ALT_CIRCUMFLEX, &code, &at);
+    free(of_lines);
     *regex = opened;
     return 0;
 }

@@ -70,12 +70,6 @@ static struct date date_of(int64_t days)
     return date;
 }
 
-static int32_t days_of_month(int32_t year, int32_t month)
-{
-    const bool is_leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
-    return month == 2 ? 28 + is_leap : 30 + ((month + (month > 7)) & 1);
-}
-
 /* True if seconds since 1970-01-01 are of the years 0001 to 9999. */
 static bool is_in_years(int64_t seconds)
 {
@@ -187,12 +181,14 @@ static void read_zone(struct cursor *cursor, struct time *time)
 static bool set_time(const struct cursor *cursor, const struct date *date, int32_t seconds,
                      struct time *time)
 {
-    if (cursor->is_wrong || cursor->at < cursor->end ||
-        date->day > days_of_month(date->year, date->month))
+    const int32_t year = date->year, month = date->month;
+    const bool is_leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
+    const int32_t days = month == 2 ? 28 + is_leap : 30 + ((month + (month > 7)) & 1);
+    if (cursor->is_wrong || cursor->at < cursor->end || date->day > days)
         return false;
     time->local = days_of(date) * TIME_DAY + seconds;
     /* Only a second 60 can lead into another year. */
-    return seconds < TIME_DAY || date->year < YEAR_MAX || date->month < 12 || date->day < 31;
+    return seconds < TIME_DAY || year < YEAR_MAX || month < 12 || date->day < 31;
 }
 
 /* Reads a date in digits and a clock. So many digits are the year, 0, 2 or 4; `between` the year,
@@ -296,14 +292,6 @@ static bool read_ctime(struct cursor cursor, struct time *time)
     return set_time(&cursor, &date, seconds, time);
 }
 
-/* Negates seconds and what is below them, of which a rest was dropped. */
-static void negate(struct time *time, bool has_rest)
-{
-    const uint32_t below = time->nanoseconds + has_rest;
-    time->local = -time->local - (below > 0);
-    time->nanoseconds = below > 0 ? SECOND - below : 0;
-}
-
 static bool read_number(struct cursor cursor, struct time *time)
 {
     const bool is_negative = pass(&cursor, '-');
@@ -328,8 +316,11 @@ static bool read_number(struct cursor cursor, struct time *time)
     if (pass(&cursor, '.'))
         add_digits(&cursor, &fraction);
     time->nanoseconds = fraction.nanoseconds;
-    if (is_negative)
-        negate(time, fraction.has_rest);
+    if (is_negative) {
+        const uint32_t down = fraction.nanoseconds + fraction.has_rest;
+        time->local = -time->local - (down > 0);
+        time->nanoseconds = down > 0 ? SECOND - down : 0;
+    }
     time->zone = TIME_AT_UTC;
     return !cursor.is_wrong && cursor.at == cursor.end && is_in_years(time->local);
 }
@@ -447,17 +438,6 @@ static unsigned char *write_digits(unsigned char *to, int32_t number, int count,
     return to + count + 1;
 }
 
-static unsigned char *write_zone(unsigned char *to, const struct time *time)
-{
-    if (time->zone == TIME_AT_UTC)
-        *to++ = 'Z';
-    if (time->zone != TIME_OFFSET)
-        return to;
-    *to++ = time->is_west ? '-' : '+';
-    to = write_digits(to, time->offset / 60, 2, ':');
-    return write_digits(to, time->offset % 60, 2, '\0') - 1;
-}
-
 size_t time_write(const struct time *time, unsigned char *text)
 {
     const int64_t days = (time->local >= 0 ? time->local : time->local - (TIME_DAY - 1)) / TIME_DAY;
@@ -478,5 +458,12 @@ size_t time_write(const struct time *time, unsigned char *text)
     to = write_digits(to, seconds / 3600, 2, ':');
     to = write_digits(to, seconds / 60 % 60, 2, ':');
     to = write_digits(to, seconds % 60, 2, '\0') - 1;
-    return (size_t)(write_zone(to, time) - text);
+    if (time->zone == TIME_AT_UTC)
+        *to++ = 'Z';
+    if (time->zone == TIME_OFFSET) {
+        *to++ = time->is_west ? '-' : '+';
+        to = write_digits(to, time->offset / 60, 2, ':');
+        to = write_digits(to, time->offset % 60, 2, '\0') - 1;
+    }
+    return (size_t)(to - text);
 }

@@ -144,20 +144,6 @@ static const struct unit *find_unit(const unsigned char *name, size_t len)
     return unit;
 }
 
-/* True if a name is a symbol but for its case. */
-static bool is_like_symbol(const unsigned char *name, size_t len)
-{
-    const bool has_byte = len > 0 && lower(name[len - 1]) == 'b';
-    len -= has_byte;
-    const unsigned char first = len > 0 ? lower(name[0]) : 0;
-    const unsigned char second = len > 1 ? lower(name[1]) : 0;
-    if (len == 0 || len > 2 || first == 0)
-        return len == 0 && has_byte;
-    return second == 'i'   ? strchr("kmgtp", first) != NULL
-           : second == 's' ? strchr("mun", first) != NULL
-                           : len == 1 && strchr("smhdwkgtp", first);
-}
-
 enum unit_kind number_unit_kind(const unsigned char *begin, const unsigned char *end)
 {
     const size_t len = (size_t)(end - begin);
@@ -168,7 +154,16 @@ enum unit_kind number_unit_kind(const unsigned char *begin, const unsigned char 
     const unsigned char *slash = memchr(begin, '/', len);
     if (slash) /* a rate */
         return number_unit_kind(begin, slash) == UNIT_NONE ? UNIT_NONE : UNIT_UNCLEAR;
-    bool is_unclear = is_like_symbol(begin, len);
+    /* A symbol but for its case. */
+    const bool has_byte = lower(end[-1]) == 'b';
+    const size_t symbol = len - has_byte;
+    const unsigned char first = symbol > 0 ? lower(begin[0]) : 0;
+    const unsigned char second = symbol > 1 ? lower(begin[1]) : 0;
+    bool is_unclear = symbol == 0;
+    if (symbol <= 2 && first != 0)
+        is_unclear = second == 'i'   ? strchr("kmgtp", first) != NULL
+                     : second == 's' ? strchr("mun", first) != NULL
+                                     : symbol == 1 && strchr("smhdwkgtp", first);
     for (size_t i = 0; !is_unclear && i < UNCLEAR_COUNT; i++)
         is_unclear = is_word(begin, len, unclear[i]);
     for (size_t at = 4; !is_unclear && at <= 5 && at < len; at++)
@@ -203,35 +198,6 @@ static bool read_digits(const unsigned char **at, const unsigned char *end, stru
     return here - term->digits > *has_point;
 }
 
-/* Reads an exponent, which stops growing far beyond what digits make up for. False if there is
- * none.
- */
-static bool read_exponent(const unsigned char **at, const unsigned char *end, int64_t *exponent)
-{
-    const unsigned char *here = *at;
-    if (here == end || (*here | 0x20) != 'e')
-        return false;
-    here++;
-    const bool negative = here < end && *here == '-';
-    here += negative || (here < end && *here == '+');
-    if (here == end || !number_is_digit(*here))
-        return false;
-    for (; here < end && number_is_digit(*here); here++)
-        if (*exponent < 100000)
-            *exponent = *exponent * 10 + (*here - '0');
-    *exponent = negative ? -*exponent : *exponent;
-    *at = here;
-    return true;
-}
-
-/* True if a term has two digits before its point, and is below 60. */
-static bool is_sixtieth(const struct term *term)
-{
-    const size_t len = (size_t)(term->digits_end - term->digits);
-    return len >= 2 && number_is_digit(term->digits[0]) && term->digits[0] < '6' &&
-           number_is_digit(term->digits[1]) && (len == 2 || term->digits[2] == '.');
-}
-
 /* Reads h:mm:ss or m:ss.f to its end, from the first colon on: the next term has the digits before
  * it. Days or weeks may come before h:mm:ss. False if it is none. */
 static bool read_clock(const unsigned char **at, const unsigned char *end,
@@ -245,7 +211,13 @@ static bool read_clock(const unsigned char **at, const unsigned char *end,
         return false;
     for (; count < 3 && !quantity->is_last && *at < end && **at == ':'; count++) {
         ++*at;
-        if (!read_digits(at, end, &terms[count], &quantity->is_last) || !is_sixtieth(&terms[count]))
+        if (!read_digits(at, end, &terms[count], &quantity->is_last))
+            return false;
+        /* Two digits before the point, below 60. */
+        const unsigned char *digits = terms[count].digits;
+        const size_t len = (size_t)(terms[count].digits_end - digits);
+        if (len < 2 || !number_is_digit(digits[0]) || digits[0] >= '6' ||
+            !number_is_digit(digits[1]) || (len > 2 && digits[2] != '.'))
             return false;
     }
     if (*at < end || count < 2 || (count == 2 && (has_days || terms[1].places == 0)))
@@ -257,18 +229,6 @@ static bool read_clock(const unsigned char **at, const unsigned char *end,
     return true;
 }
 
-/* Reads d-hh:mm:ss to its end, from the '-' on. */
-static bool read_days_and_clock(const unsigned char **at, const unsigned char *end,
-                                struct quantity *quantity)
-{
-    if (quantity->count > 0)
-        return false;
-    quantity->terms[quantity->count++].unit = unit_of(NAME('d', 0, 0));
-    ++*at;
-    return read_digits(at, end, &quantity->terms[1], &quantity->is_last) && !quantity->is_last &&
-           read_clock(at, end, quantity);
-}
-
 /* False if there is no term, or none that may follow those before it. */
 static bool read_term(const unsigned char **at, const unsigned char *end, struct quantity *quantity)
 {
@@ -278,11 +238,19 @@ static bool read_term(const unsigned char **at, const unsigned char *end, struct
         return false;
     if (*at < end && **at == ':')
         return !quantity->is_last && read_clock(at, end, quantity);
-    if (*at < end && **at == '-')
-        return !quantity->is_last && read_days_and_clock(at, end, quantity);
-    if (quantity->count == 0 && read_exponent(at, end, &quantity->exponent))
-        quantity->is_last = true;
-    const unsigned char *name = *at;
+    if (*at < end && **at == '-') { /* d-hh:mm:ss, to its end */
+        if (quantity->is_last || quantity->count > 0)
+            return false;
+        term->unit = unit_of(NAME('d', 0, 0));
+        quantity->count++;
+        ++*at;
+        return read_digits(at, end, &term[1], &quantity->is_last) && !quantity->is_last &&
+               read_clock(at, end, quantity);
+    }
+    const unsigned char *after =
+        quantity->count == 0 ? number_exponent_end(*at, end, &quantity->exponent) : NULL;
+    quantity->is_last |= after != NULL;
+    const unsigned char *name = *at = after ? after : *at;
     while (*at < end && !number_is_digit(**at) && **at != '.')
         ++*at;
     term->unit = find_unit(name, (size_t)(*at - name));
@@ -311,31 +279,27 @@ static bool add_term(const struct term *term, uint64_t *mantissa, int64_t *power
 #define PLACES (NUMBER_MAX + 16)          /* after the point: digits of a token times 10^-9 */
 #define DIGITS (PLACES + NUMBER_MAX + 32) /* and before it: times 2^50 */
 
-/* Adds a term without its exponent to a sum of decimal digits, the last one first. */
-static void add_digits(const struct term *term, unsigned char sum[DIGITS])
-{
-    size_t position = (size_t)(PLACES + term->unit->power) - term->places;
-    uint64_t carry = 0;
-    for (const unsigned char *at = term->digits_end; at-- > term->digits;) {
-        if (*at == '.')
-            continue;
-        carry += sum[position] + (uint64_t)(*at - '0') * term->unit->factor;
-        sum[position++] = (unsigned char)(carry % 10);
-        carry /= 10;
-    }
-    for (; carry > 0; carry /= 10) {
-        carry += sum[position];
-        sum[position++] = (unsigned char)(carry % 10);
-    }
-}
-
 /* Returns the value of a quantity that takes more than 64 bits. */
-static double by_digits(const struct quantity *quantity)
+static __attribute__((noinline)) double by_digits(const struct quantity *quantity)
 {
-    unsigned char sum[DIGITS] = {0};
+    unsigned char sum[DIGITS] = {0}; /* of decimal digits, the last one first */
     char text[DIGITS + 32];
-    for (size_t i = 0; i < quantity->count; i++)
-        add_digits(&quantity->terms[i], sum);
+    for (size_t i = 0; i < quantity->count; i++) {
+        const struct term *term = &quantity->terms[i];
+        size_t position = (size_t)(PLACES + term->unit->power) - term->places;
+        uint64_t carry = 0;
+        for (const unsigned char *at = term->digits_end; at-- > term->digits;) {
+            if (*at == '.')
+                continue;
+            carry += sum[position] + (uint64_t)(*at - '0') * term->unit->factor;
+            sum[position++] = (unsigned char)(carry % 10);
+            carry /= 10;
+        }
+        for (; carry > 0; carry /= 10) {
+            carry += sum[position];
+            sum[position++] = (unsigned char)(carry % 10);
+        }
+    }
     for (size_t i = 0; i < DIGITS; i++)
         text[i] = (char)('0' + sum[DIGITS - 1 - i]);
     snprintf(text + DIGITS, sizeof text - DIGITS, "e%lld",
@@ -471,24 +435,19 @@ size_t number_join_unit(unsigned char *token, size_t len, const unsigned char *f
                          : append(token, len, from, to);
 }
 
-/* Returns where the term after a gap begins, `at`, or NULL if the gap is none between terms. */
-static const unsigned char *after_term_gap(const unsigned char *at, const unsigned char *limit)
-{
-    at += at < limit && *at == ',';
-    at = number_colour_end(at, limit);
-    if (limit - at < 2 || *at != ' ')
-        return NULL;
-    at = number_colour_end(at + 1, limit);
-    return limit - at > 4 && memcmp(at, "and ", 4) == 0 ? at + 4 : at;
-}
-
 /* Adds a term, with its unit, to a token that ends with a unit. As number_join_words; *at does not
  * move if there is none. */
 static size_t join_term(unsigned char *token, size_t len, const unsigned char **at,
                         const unsigned char *limit)
 {
-    const unsigned char *from = after_term_gap(*at, limit), *end;
-    if (!from || from == limit || !number_is_digit(*from))
+    const unsigned char *from = *at, *end;
+    from += from < limit && *from == ','; /* the gap between terms */
+    from = number_colour_end(from, limit);
+    if (limit - from < 2 || *from != ' ')
+        return len;
+    from = number_colour_end(from + 1, limit);
+    from += limit - from > 4 && memcmp(from, "and ", 4) == 0 ? 4 : 0;
+    if (from == limit || !number_is_digit(*from))
         return len;
     end = term_end(from, limit);
     size_t joined = append(token, len, from, end);

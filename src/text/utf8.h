@@ -21,6 +21,17 @@ static inline int character_continues(unsigned char byte)
     return (byte & 0xc0) == 0x80;
 }
 
+/* Encodes a code point. Returns how many bytes that takes. */
+static inline unsigned character_encode(uint32_t character, unsigned char bytes[CHARACTER_SIZE_MAX])
+{
+    static const unsigned char marks[] = {0, 0, 0xc0, 0xe0, 0xf0};
+    const unsigned size = character_size(character);
+    for (unsigned i = size - 1; i > 0; i--, character >>= 6)
+        bytes[i] = (unsigned char)(0x80 | (character & 0x3f));
+    bytes[0] = (unsigned char)(marks[size] | character);
+    return size;
+}
+
 /* Decodes the character at the beginning of data[0..len), len > 0: sets *row to the code point, or
  * to CHARACTER_INVALID for a maximal subpart of a character (the bytes that one U+FFFD replaces).
  * Returns how many bytes that is. */

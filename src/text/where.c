@@ -7,12 +7,6 @@
 /* Bytes of a string of JSON that decide any comparison: six may be an escape of one byte. */
 #define ESCAPED_MAX (6 * (WHERE_TIME_MAX + 4))
 
-#define EXPONENT_MAX (INT64_MAX / 4)
-
-struct span {
-    const unsigned char *from, *to;
-};
-
 /* --- operators --- */
 
 static const char *const comparisons[] = {
@@ -47,21 +41,6 @@ static bool holds(enum comparison comparison, int order)
 
 /* --- exact numbers --- */
 
-/* Reads the exponent [at, end), without the e. False if it is none. */
-static bool read_exponent(const unsigned char *at, const unsigned char *end, int64_t *exponent)
-{
-    const bool is_negative = at < end && *at == '-';
-    at += at < end && (*at == '-' || *at == '+');
-    *exponent = 0;
-    if (at == end)
-        return false;
-    for (; at < end && number_is_digit(*at); at++)
-        *exponent = *exponent < EXPONENT_MAX / 10 ? 10 * *exponent + (*at - '0') : EXPONENT_MAX;
-    if (is_negative)
-        *exponent = -*exponent;
-    return at == end;
-}
-
 /* Reads the number [at, end), as number.h defines it. False if it is none. */
 static bool read_exact(const unsigned char *at, const unsigned char *end,
                        struct exact_decimal *number)
@@ -85,8 +64,12 @@ static bool read_exact(const unsigned char *at, const unsigned char *end,
     }
     if (at - begin == (point != NULL))
         return false;
-    if (at < end && ((*at | 0x20) != 'e' || !read_exponent(at + 1, end, &exponent)))
-        return false;
+    if (at < end) {
+        int64_t read; /* so the other one is in a register */
+        if (number_exponent_end(at, end, &read) != end)
+            return false;
+        exponent = read;
+    }
     if (!first)
         number->sign = 0;
     else if (!point || first < point)
@@ -121,8 +104,8 @@ static int compare_exact(const struct exact_decimal *one, const struct exact_dec
 /* --- numbers in fields --- */
 
 /* Compares the number in a token with the operand. False if it is none. */
-static bool compare_number(const struct where_value *operand, struct span token, bool has_units,
-                           int *order)
+static bool compare_number(const struct where_value *operand, struct line_span token,
+                           bool has_units, int *order)
 {
     struct exact_decimal number;
     const bool is_exact = read_exact(token.from, token.to, &number);
@@ -142,19 +125,19 @@ static bool compare_number(const struct where_value *operand, struct span token,
  * as it takes a page of the stack. */
 static __attribute__((noinline)) bool compare_written(const struct where_value *operand,
                                                       const struct field *field,
-                                                      struct span written, const unsigned char *end,
-                                                      int *order)
+                                                      struct line_span written,
+                                                      const unsigned char *end, int *order)
 {
     unsigned char token[NUMBER_MAX];
     size_t len = field_token(field, &written.from, &written.to, end, token);
     if (field->has_comma)
         len = number_swap_comma(token, len);
     return len > 0 &&
-           compare_number(operand, (struct span){token, token + len}, field->has_units, order);
+           compare_number(operand, (struct line_span){token, token + len}, field->has_units, order);
 }
 
 static bool compare_number_field(const struct where_value *operand, const struct field *field,
-                                 struct span written, const unsigned char *end, int *order)
+                                 struct line_span written, const unsigned char *end, int *order)
 {
     const bool may_be_plain =
         !field->has_units && !field->has_comma && written.to - written.from <= NUMBER_MAX;
@@ -167,7 +150,7 @@ static bool compare_number_field(const struct where_value *operand, const struct
 #define CLOCK_DAY "1970-01-01T0" /* what makes a time of h:mm:ss; of hh:mm:ss without the 0 */
 
 /* Reads h:mm or h:mm:ss, as time_read reads the clock of a time. False if it is none. */
-static bool read_clock(struct span text, struct time *time)
+static bool read_clock(struct line_span text, struct time *time)
 {
     const size_t len = (size_t)(text.to - text.from), day = strlen(CLOCK_DAY);
     unsigned char with_day[sizeof CLOCK_DAY + WHERE_TIME_MAX + 3];
@@ -210,16 +193,9 @@ static bool compare_times(const struct time *time, const struct time *other, int
     return (time->zone == TIME_OF_A_YEAR) == (other->zone == TIME_OF_A_YEAR);
 }
 
-static struct span without_brackets(struct span text)
-{
-    text.from += text.from < text.to && *text.from == '[';
-    text.to -= text.from < text.to && text.to[-1] == ']';
-    return text;
-}
-
 /* Compares a field's content, which is read as a time, with the words after it up to `end`: NULL:
  * there are none. A date alone is compared with a field that is one. False if it is no time. */
-static bool compare_time_field(const struct where_value *operand, struct span content,
+static bool compare_time_field(const struct where_value *operand, struct line_span content,
                                const unsigned char *end, int *order)
 {
     struct time time;
@@ -227,7 +203,10 @@ static bool compare_time_field(const struct where_value *operand, struct span co
     if (content.to - from > WHERE_TIME_MAX)
         return false;
     field_strip(&content.from, &content.to);
-    bool is_whole = operand->kind == WHERE_CLOCK && read_clock(without_brackets(content), &time);
+    struct line_span clock_text = content;
+    clock_text.from += content.from < content.to && *content.from == '[';
+    clock_text.to -= clock_text.from < content.to && content.to[-1] == ']';
+    bool is_whole = operand->kind == WHERE_CLOCK && read_clock(clock_text, &time);
     if (!is_whole && !(end && has_offset(&operand->time)))
         is_whole = time_read(content.from, content.to, &time) &&
                    (!end || time.is_clock || (time_is_date(&time) && time_is_date(&operand->time)));
@@ -247,8 +226,8 @@ static bool compare_content(const struct where_value *operand, struct key_name c
 {
     const size_t len = content.len;
     if (operand->kind != WHERE_TEXT)
-        return compare_time_field(operand, (struct span){content.bytes, content.bytes + len}, end,
-                                  order);
+        return compare_time_field(operand, (struct line_span){content.bytes, content.bytes + len},
+                                  end, order);
     *order = memcmp(content.bytes, operand->text, len < operand->len ? len : operand->len);
     if (*order == 0)
         *order = (len > operand->len) - (len < operand->len);
@@ -257,7 +236,7 @@ static bool compare_content(const struct where_value *operand, struct key_name c
 
 /* Compares what modifiers make of a field. Not inlined, as it takes some pages of the stack. */
 static __attribute__((noinline)) bool compare_modified(const struct condition *condition,
-                                                       struct span field, int *order)
+                                                       struct line_span field, int *order)
 {
     const struct where_value *operand = &condition->operand;
     const struct field made = {.kind = FIELD_LINE, /* nothing beside it belongs to a number */
@@ -271,12 +250,12 @@ static __attribute__((noinline)) bool compare_modified(const struct condition *c
         return false;
     if (operand->kind != WHERE_NUMBER)
         return compare_content(operand, name, NULL, order);
-    const struct span content = {name.bytes, name.bytes + name.len};
+    const struct line_span content = {name.bytes, name.bytes + name.len};
     return compare_number_field(operand, &made, content, content.to, order);
 }
 
 /* Compares a field with the operand. False if they cannot be compared. */
-static bool compare_field(const struct condition *condition, struct span field,
+static bool compare_field(const struct condition *condition, struct line_span field,
                           const unsigned char *end, int *order)
 {
     const struct where_value *operand = &condition->operand;
@@ -305,7 +284,7 @@ bool condition_holds_in(const struct condition *condition, const unsigned char *
 {
     int order;
     return to - from <= (ptrdiff_t)KEY_SIZE_MAX &&
-           compare_field(condition, (struct span){from, to}, end, &order) &&
+           compare_field(condition, (struct line_span){from, to}, end, &order) &&
            holds(condition->comparison, order);
 }
 
@@ -327,26 +306,20 @@ static size_t length_without_blanks(const char *text, size_t len)
     return len;
 }
 
-static const char *find_operator(const char *text)
-{
-    bool is_quoted = false;
-    const bool is_path = *text == '.', has_quotes = is_path || *text == '"';
-    for (; *text; text++) {
-        if (is_path && is_quoted && *text == '\\' && text[1])
-            text++;
-        else if (has_quotes && *text == '"')
-            is_quoted = !is_quoted;
-        else if (!is_quoted && (strchr("=<>", *text) || (*text == '!' && text[1] == '=')))
-            break;
-    }
-    return text;
-}
-
 enum condition_error condition_split(const char *text, struct typed_condition *typed)
 {
     while (number_is_blank(*text))
         text++;
-    const char *found = find_operator(text);
+    const bool is_path = *text == '.', has_quotes = is_path || *text == '"';
+    const char *found = text;
+    for (bool is_quoted = false; *found; found++) {
+        if (is_path && is_quoted && *found == '\\' && found[1])
+            found++;
+        else if (has_quotes && *found == '"')
+            is_quoted = !is_quoted;
+        else if (!is_quoted && (strchr("=<>", *found) || (*found == '!' && found[1] == '=')))
+            break;
+    }
     *typed = (struct typed_condition){
         .name = text, .name_len = length_without_blanks(text, (size_t)(found - text))};
     if (!*found || typed->name_len == 0)
@@ -367,7 +340,7 @@ enum condition_error condition_split(const char *text, struct typed_condition *t
 }
 
 /* True if the text begins as `form` has it, where 0 stands for any digit and a for any letter. */
-static bool begins_as(struct span text, const char *form)
+static bool begins_as(struct line_span text, const char *form)
 {
     for (; *form; form++, text.from++) {
         if (text.from == text.to)
@@ -381,22 +354,9 @@ static bool begins_as(struct span text, const char *form)
     return true;
 }
 
-/* True if a value is a number with a unit that is not clear (units.h). */
-static bool has_unclear_unit(struct span value)
-{
-    const unsigned char *at = value.from;
-    while (at < value.to && (number_is_digit(*at) || *at == '.'))
-        at++;
-    if (at == value.from)
-        return false;
-    while (at < value.to && number_is_blank(*at))
-        at++;
-    return number_unit_kind(at, value.to) == UNIT_UNCLEAR;
-}
-
 /* Reads a value as a time, whose seconds, or clock after a name of a month, may be left out. False
  * if it is none. */
-static bool read_time(struct span value, struct time *time)
+static bool read_time(struct line_span value, struct time *time)
 {
     static const char *const rests[] = {"", ":00", ":00:00:00", " 00:00:00"};
     char text[WHERE_VALUE_MAX + 16];
@@ -413,7 +373,7 @@ static bool read_time(struct span value, struct time *time)
 }
 
 /* Sets the operand to a number. False if the value is none. */
-static bool set_number(struct where_value *operand, struct span value)
+static bool set_number(struct where_value *operand, struct line_span value)
 {
     unsigned char token[NUMBER_MAX];
     operand->kind = WHERE_NUMBER;
@@ -432,8 +392,8 @@ enum condition_error condition_set_value(struct condition *condition, const char
     struct where_value *operand = &condition->operand;
     const bool has_quotes = len >= 2 && value[0] == '"' && value[len - 1] == '"';
     *operand = (struct where_value){.text = value + has_quotes, .len = len - (has_quotes ? 2 : 0)};
-    const struct span text = {(const unsigned char *)operand->text,
-                              (const unsigned char *)operand->text + operand->len};
+    const struct line_span text = {(const unsigned char *)operand->text,
+                                   (const unsigned char *)operand->text + operand->len};
     if (operand->len > WHERE_VALUE_MAX)
         return CONDITION_LONG;
     if (has_quotes)
@@ -452,8 +412,15 @@ enum condition_error condition_set_value(struct condition *condition, const char
         return CONDITION_READ;
     if (begins_as(text, "0000-00-00") || begins_as(text, "00/aaa/0000"))
         return CONDITION_TIME;
-    if (has_unclear_unit(text))
-        return CONDITION_UNIT;
     operand->kind = WHERE_TEXT;
+    const unsigned char *unit = text.from;
+    while (unit < text.to && (number_is_digit(*unit) || *unit == '.'))
+        unit++;
+    if (unit == text.from)
+        return CONDITION_READ;
+    while (unit < text.to && number_is_blank(*unit))
+        unit++;
+    if (number_unit_kind(unit, text.to) == UNIT_UNCLEAR)
+        return CONDITION_UNIT;
     return CONDITION_READ;
 }
