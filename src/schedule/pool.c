@@ -461,6 +461,8 @@ static int gather(struct pool *pool, struct engine *gpu, struct tally *tally,
 {
     const struct pool_options *options = &pool->options;
     const uint64_t before = tally->bytes;
+    if (gpu)
+        tally->blocks = NULL; /* it marks none */
     if (gpu && engine_finish(gpu, tally) != 0)
         return error_set(error, "GPU lost: %s", engine_loss(gpu));
     outcome->gpu_bytes = tally->bytes - before;
