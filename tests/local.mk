@@ -103,7 +103,6 @@ tests_helpers_libhelpers_a_SOURCES = $(naive_number) $(naive_field) \
 	tests/helpers/hostile.c tests/helpers/hostile.h \
 	tests/helpers/layouts.c tests/helpers/layouts.h \
 	tests/helpers/made_tables.c tests/helpers/made_tables.h \
-	tests/helpers/naive_rank.c tests/helpers/naive_rank.h \
 	tests/helpers/naive_zstd.c tests/helpers/naive_zstd.h \
 	tests/helpers/naive_zstd_tables.c tests/helpers/naive_zstd_tables.h \
 	tests/helpers/need.h tests/helpers/random.c tests/helpers/random.h \
@@ -115,7 +114,12 @@ tests_helpers_libhelpers_a_SOURCES = $(naive_number) $(naive_field) \
 	tests/helpers/text_rows.c tests/helpers/text_rows.h \
 	tests/helpers/texts.c tests/helpers/texts.h \
 	tests/helpers/values.c tests/helpers/values.h \
+	tests/helpers/vectors.c tests/helpers/vectors.h \
 	tests/helpers/zstd_frames.c tests/helpers/zstd_frames.h
+
+# Cases that any implementation can read, and what makes them.
+EXTRA_DIST += tests/vectors/README.md tests/vectors/make tests/vectors/bins.json tests/vectors/escapes.json \
+	tests/vectors/merges.json tests/vectors/numbers.json tests/vectors/ranks.json tests/vectors/sums.json
 
 # --- what the scripts need ---
 
