@@ -27,7 +27,7 @@ static void open_file(const char *name)
 {
     const char *folder = getenv("srcdir");
     char path[4096];
-    snprintf(path, sizeof path, "%s/tests/vectors/%s.json", folder ? folder : ".", name);
+    snprintf(path, sizeof path, "%s/tests/vectors/%s.json", folder ? folder : "..", name);
     FILE *opened = fopen(path, "rb");
     need_that(opened, name);
     const size_t len = fread(file, 1, sizeof file, opened);
