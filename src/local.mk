@@ -17,7 +17,7 @@ main_sources = src/main.h src/main_diff.c src/main_engines.c src/main_hints.c sr
 noinst_LIBRARIES += libhistogram.a libgpuhisto.a
 
 histogram_sources = \
-	src/base/byte_masks.h src/base/byte_word.h src/base/cache_line.h src/base/clock.h \
+	src/base/byte_masks.h src/base/byte_word.h src/base/cache_line.h src/base/clock.h src/base/cpu_features.h \
 	src/base/grow.c src/base/grow.h src/base/preopened.c src/base/preopened.h src/base/library.c src/base/library.h src/base/parallel.c src/base/parallel.h src/base/radix_sort.c src/base/radix_sort.h \
 	src/base/error.c src/base/error.h \
 	src/base/show.c src/base/show.h \

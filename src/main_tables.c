@@ -50,7 +50,11 @@ int main_tables_open(struct main_tables *tables, const struct source *source, st
         return -1;
     if (options->interval > 0 && tally_open(&tables->so_far, &options->spec) != 0)
         return -1;
-    return tally_open(tally, &options->spec);
+    if (tally_open(tally, &options->spec) != 0)
+        return -1;
+    row_blocks_clear(&tables->blocks, tally->bins);
+    tally->blocks = &tables->blocks;
+    return 0;
 }
 
 void main_tables_close(struct main_tables *tables, struct tally *tally)

@@ -10,11 +10,12 @@ struct main_tables {
     struct options *options; /* of which the report's change with the terminal */
     struct output *output;
     struct progress progress;
-    struct tally so_far; /* of --interval; otherwise without counts */
-    bool has_printed;    /* a table so far */
-    bool said_utc;       /* by main_write_keys */
-    double next;         /* when the next one is due, in seconds since progress.begin */
-    double last;         /* the same of the last one, once SIGINT has come; otherwise 0 */
+    struct tally so_far;      /* of --interval; otherwise without counts */
+    struct row_blocks blocks; /* of the tally, as a small input is printed sooner by them */
+    bool has_printed;         /* a table so far */
+    bool said_utc;            /* by main_write_keys */
+    double next;              /* when the next one is due, in seconds since progress.begin */
+    double last;              /* the same of the last one, once SIGINT has come; otherwise 0 */
 };
 
 /* Starts the clock. All arguments must outlive the tables. */

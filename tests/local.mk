@@ -58,14 +58,15 @@ memory_tests = $(emulated_tests) $(unit_tests) \
 	tests/cli/merge.sh tests/cli/modifiers.sh tests/cli/npy.sh tests/cli/numbers.sh \
 	tests/cli/options.sh tests/cli/plot.sh tests/cli/several_keys.sh tests/cli/regex.sh tests/cli/sort.sh tests/cli/sources.sh tests/cli/stats.sh tests/cli/times.sh tests/cli/values.sh tests/cli/weight.sh tests/cli/where.sh tests/cli/zstd.sh
 
-# Tests that start threads: what ThreadSanitizer has to see. Of the modes, of which each worker counts for itself in the
-# same way, it has a few; and of scripts on the emulated GPU, which takes long for thousands of small chunks.
+# Tests that start threads: what ThreadSanitizer has to see. Scripts on modes start one, beside the main thread, for a short pipe
+# and none for a short file; those on keys start many. Of scripts on the emulated GPU, which takes long for thousands of small chunks,
+# it has a few.
 threaded_tests = \
 	tests/device/test_gpu_engine tests/device/test_zstd_files \
 	tests/cli/gpus_emulated.sh \
-	tests/cli/by.sh tests/cli/by_tables.sh tests/cli/compressed.sh tests/cli/counts.sh tests/cli/each.sh tests/cli/each_blocks.sh tests/cli/gzip.sh tests/cli/interval.sh tests/cli/keys.sh \
-	tests/cli/first_fault.sh tests/cli/many_cores.sh tests/cli/many_cores_csv.sh tests/cli/many_cores_gzip.sh tests/cli/numbers.sh tests/cli/progress.sh \
-	tests/cli/pieces_emulated.sh tests/cli/sort.sh tests/cli/sources.sh tests/cli/zstd.sh \
+	tests/cli/by.sh tests/cli/by_tables.sh tests/cli/compressed.sh tests/cli/gzip.sh tests/cli/interval.sh \
+	tests/cli/first_fault.sh tests/cli/many_cores.sh tests/cli/many_cores_csv.sh tests/cli/many_cores_gzip.sh tests/cli/progress.sh \
+	tests/cli/pieces_emulated.sh tests/cli/sort.sh tests/cli/zstd.sh \
 	tests/unit/test_frames tests/unit/test_merge tests/unit/test_paged_counts \
 	tests/unit/test_parallel tests/unit/test_parallel_read tests/unit/test_text_cuts
 .PHONY: check-threads
@@ -103,7 +104,6 @@ tests_helpers_libhelpers_a_SOURCES = $(naive_number) $(naive_field) \
 	tests/helpers/hostile.c tests/helpers/hostile.h \
 	tests/helpers/layouts.c tests/helpers/layouts.h \
 	tests/helpers/made_tables.c tests/helpers/made_tables.h \
-	tests/helpers/naive_rank.c tests/helpers/naive_rank.h \
 	tests/helpers/naive_zstd.c tests/helpers/naive_zstd.h \
 	tests/helpers/naive_zstd_tables.c tests/helpers/naive_zstd_tables.h \
 	tests/helpers/need.h tests/helpers/random.c tests/helpers/random.h \
@@ -115,7 +115,12 @@ tests_helpers_libhelpers_a_SOURCES = $(naive_number) $(naive_field) \
 	tests/helpers/text_rows.c tests/helpers/text_rows.h \
 	tests/helpers/texts.c tests/helpers/texts.h \
 	tests/helpers/values.c tests/helpers/values.h \
+	tests/helpers/vectors.c tests/helpers/vectors.h \
 	tests/helpers/zstd_frames.c tests/helpers/zstd_frames.h
+
+# Cases that any implementation can read, and what makes them.
+EXTRA_DIST += tests/vectors/README.md tests/vectors/make tests/vectors/bins.json tests/vectors/escapes.json \
+	tests/vectors/merges.json tests/vectors/numbers.json tests/vectors/ranks.json tests/vectors/sums.json
 
 # --- what the scripts need ---
 

@@ -340,6 +340,11 @@ bool count_can_page(const struct histogram_spec *spec)
            (spec->mode->is_binned && spec->type.size > 1 && !spec->lines.has_weight);
 }
 
+bool count_marks_blocks(const struct histogram_spec *spec)
+{
+    return spec->mode->id == MODE_NUMBERS && !spec->lines.has_weight;
+}
+
 bool count_chunk(const struct count_plan *plan, const struct chunk *chunk, struct tally *tally,
                  struct paged_counts *paged, struct keyed_counts *keyed)
 {

@@ -95,6 +95,9 @@ bool count_chunk(const struct count_plan *plan, const struct chunk *chunk, struc
 /* True if samples of the histogram can be counted in pages. */
 bool count_can_page(const struct histogram_spec *spec);
 
+/* True if a tally of the histogram may have blocks while its samples are counted. */
+bool count_marks_blocks(const struct histogram_spec *spec);
+
 /* Adds the pairs of data[0..len) to a tally: each byte with the one after it, or, if aligned, bytes
  * 0 and 1, 2 and 3, and so on. Counts go to `paged` unless it is NULL. Any alignment and length;
  * nothing else is read. Any thread. */

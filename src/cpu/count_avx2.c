@@ -3,6 +3,7 @@
  * for vectors of 32 bytes. */
 #include "count.h"
 #include "src/base/byte_word.h"
+#include "src/base/cpu_features.h"
 
 #if defined __x86_64__ && defined __GNUC__
 
@@ -347,8 +348,8 @@ TARGET INLINE size_t find_characters(const unsigned char *data, uint32_t *rows, 
 
 static bool avx2_runs_here(void)
 {
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2") &&
-           __builtin_cpu_supports("fma") && __builtin_cpu_supports("popcnt");
+    return cpu_has(AVX2, "avx2") && cpu_has(BMI2, "bmi2") && cpu_has(FMA, "fma") &&
+           cpu_has(POPCNT, "popcnt");
 }
 
 const struct cpu_kernels cpu_kernels_avx2 = {

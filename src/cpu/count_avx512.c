@@ -2,6 +2,7 @@
 /* The kernels with AVX-512: loops of their own for bytes, letters and words, and what those of
  * numbers and characters need. */
 #include "count.h"
+#include "src/base/cpu_features.h"
 
 #if defined __x86_64__ && defined __GNUC__
 
@@ -675,11 +676,11 @@ static void count_values_or_words(const struct count_plan *plan, const unsigned 
 
 static bool avx512_runs_here(void)
 {
-    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-           __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512vbmi2") &&
-           __builtin_cpu_supports("avx512bitalg") && __builtin_cpu_supports("gfni") &&
-           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
-           __builtin_cpu_supports("avx512ifma") && __builtin_cpu_supports("popcnt");
+    return cpu_has(AVX512F, "avx512f") && cpu_has(AVX512BW, "avx512bw") &&
+           cpu_has(AVX512_VBMI, "avx512vbmi") && cpu_has(AVX512_VBMI2, "avx512vbmi2") &&
+           cpu_has(AVX512_BITALG, "avx512bitalg") && cpu_has(GFNI, "gfni") &&
+           cpu_has(AVX512DQ, "avx512dq") && cpu_has(AVX512VL, "avx512vl") &&
+           cpu_has(AVX512_IFMA, "avx512ifma") && cpu_has(POPCNT, "popcnt");
 }
 
 const struct cpu_kernels cpu_kernels_avx512 = {

@@ -306,17 +306,20 @@ static void add_large_numbers(struct line_reader *lines, size_t n, struct moment
     moments_add_large(moments, &large);
 }
 
-/* Counts a batch; in turns if its rows are close together, as in most columns. Adds it to the
- * moments if it was begun. */
+/* Counts a batch, and marks its rows; in turns if they are close together, as in most columns. Adds
+ * it to the moments if it was begun. */
 TARGET static void count_rows_of_numbers(struct batch_state *state, struct turns *turns,
-                                         uint64_t *counts, size_t bins)
+                                         struct tally *tally)
 {
     const uint32_t *rows = state->rows;
+    uint64_t *counts = tally->counts;
     uint32_t min = rows[0], max = rows[0];
     for (size_t i = 0; i < BATCH; i++) {
         min = rows[i] < min ? rows[i] : min;
         max = rows[i] > max ? rows[i] : max;
     }
+    if (tally->blocks)
+        row_blocks_mark_range(tally->blocks, min, max);
     if (max - min >= FEW_BINS) {
         count_rows(rows, BATCH, counts, NULL);
         batch_moments_end_all(&state->moments);
@@ -324,7 +327,7 @@ TARGET static void count_rows_of_numbers(struct batch_state *state, struct turns
     }
     if (min < turns->base || max - turns->base >= FEW_BINS) {
         uint32_t space = (FEW_BINS - (max - min)) / 2;
-        end_turns(turns, counts, bins, min > space ? min - space : 0);
+        end_turns(turns, counts, tally->bins, min > space ? min - space : 0);
     }
     count_in_turns(turns, state);
 }
@@ -416,10 +419,12 @@ static void count_numbers(const struct count_plan *plan, struct line_reader *lin
         rows_of_tokens(plan, &state.values, batch.count, state.rows);
         tally->samples += batch.count;
         if (batch.count == BATCH && !paged) {
-            count_rows_of_numbers(&state, &turns, tally->counts, plan->spec->bins);
+            count_rows_of_numbers(&state, &turns, tally);
             has_turns = true;
         } else {
             batch_moments_end_all(&state.moments);
+            for (size_t i = 0; tally->blocks && i < batch.count; i++)
+                row_blocks_mark(tally->blocks, state.rows[i]);
             count_rows(state.rows, batch.count, tally->counts, paged);
         }
     }

@@ -26,6 +26,7 @@ struct count_table {
     struct file_block block;    /* whose counts it has, with a tally for each file */
     uint64_t moved_bytes;       /* of input whose counts were moved to their files */
     struct tally tally;         /* its counts are unused with pages */
+    struct row_blocks blocks;   /* of the tally, if what counts marks them (count_marks_blocks) */
     struct paged_counts *paged; /* NULL without pages */
     struct keyed_counts keyed;  /* all zeros without keys */
 };
@@ -108,6 +109,10 @@ static int open_tables(struct cpu_engine *cpu, const struct histogram_spec *spec
         struct tally *tally = &cpu->tables[i].tally;
         *tally = (struct tally){.bins = bins, .channels = channels};
         tally->moments = cpu->moments ? &cpu->moments[i * channels] : NULL;
+        if (!paged && !cpu->engine.files && count_marks_blocks(spec)) {
+            row_blocks_clear(&cpu->tables[i].blocks, bins);
+            tally->blocks = &cpu->tables[i].blocks;
+        }
         pthread_mutex_init(&cpu->tables[i].lock, NULL);
     }
     if (spec->has_moments && !cpu->moments)
@@ -319,8 +324,10 @@ static int cpu_finish(struct engine *engine, struct tally *tally)
         empty_tables(cpu);
         for (size_t i = 0; i < cpu->table_count; i++)
             add_table(&cpu->tables[i], tally);
-        if (cpu->paged)
+        if (cpu->paged) {
             paged_add(cpu->paged, tally->counts);
+            tally->blocks = NULL;
+        }
     }
     return 0;
 }

@@ -9,6 +9,7 @@
  * the first multiplication. */
 #include "xxh64.h"
 #include "src/base/byte_word.h"
+#include "src/base/cpu_features.h"
 
 #include <string.h>
 
@@ -80,7 +81,7 @@ static const struct xxh64_variant xxh64_portable = {"portable", portable_runs_he
 
 static bool avx2_runs_here(void)
 {
-    return __builtin_cpu_supports("avx2");
+    return cpu_has(AVX2, "avx2");
 }
 
 /* Stores the low 64 bits of a stripe's words times the second prime. The product of both upper
@@ -134,7 +135,7 @@ static const struct xxh64_variant xxh64_avx2 = {"avx2", avx2_runs_here, avx2_add
 
 static bool avx512_runs_here(void)
 {
-    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq");
+    return cpu_has(AVX512F, "avx512f") && cpu_has(AVX512DQ, "avx512dq");
 }
 
 AVX512 INLINE void avx512_multiply(const unsigned char *data, uint64_t *products)

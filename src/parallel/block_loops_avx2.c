@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The loops with AVX2, and with BMI2, which shifts by any register and cuts bits off. */
 #include "block_loops.h"
+#include "src/base/cpu_features.h"
 
 #if defined __x86_64__ && defined __GNUC__
 
@@ -110,8 +111,8 @@ TARGET INLINE uint64_t lanes_equal(lanes a, uint8_t bits, uint8_t value)
 
 static bool avx2_runs_here(void)
 {
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
-           __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt");
+    return cpu_has(AVX2, "avx2") && cpu_has(BMI1, "bmi") && cpu_has(BMI2, "bmi2") &&
+           cpu_has(POPCNT, "popcnt");
 }
 
 const struct block_loops block_loops_avx2 = {

@@ -460,6 +460,8 @@ static int gather(struct pool *pool, struct engine *gpu, struct tally *tally,
 {
     const struct pool_options *options = &pool->options;
     const uint64_t before = tally->bytes;
+    if (gpu)
+        tally->blocks = NULL; /* it marks none */
     const int rc = gpu ? engine_finish(gpu, tally) : 0;
     if (gpu)
         outcome->gpu_count = gpu_group_report(gpu, outcome->gpus);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "histogram_spec.h"
+#include "src/base/show.h"
+#include "src/text/number.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -82,24 +84,25 @@ void histogram_spec_map(const struct histogram_spec *spec, const uint64_t bytes[
 
 void row_label_set(struct row_label *label, unsigned lo, unsigned hi)
 {
-    snprintf(label->lo, sizeof label->lo, "%u", lo);
-    snprintf(label->hi, sizeof label->hi, "%u", hi);
+    show_unsigned(lo, label->lo);
+    show_unsigned(hi, label->hi);
     label->name[0] = label->note[0] = '\0';
 }
 
 void byte_show(unsigned byte, char text[ROW_TEXT])
 {
     static const char escapes[] = "abtnvfr"; /* \a is 7, and so on */
-    if (byte >= '\a' && byte <= '\r')
-        snprintf(text, ROW_TEXT, "\\%c", escapes[byte - '\a']);
-    else if (byte == '\\')
-        snprintf(text, ROW_TEXT, "\\\\");
-    else if (byte == ' ')
-        snprintf(text, ROW_TEXT, "' '");
-    else if (byte > ' ' && byte < 0x7f)
-        snprintf(text, ROW_TEXT, "%c", (int)byte);
-    else
-        snprintf(text, ROW_TEXT, "\\x%02x", byte);
+    const bool is_escaped = byte == '\\' || (byte >= '\a' && byte <= '\r');
+    if (is_escaped || (byte > ' ' && byte < 0x7f)) {
+        text[0] = is_escaped ? '\\' : (char)byte;
+        text[1] = !is_escaped ? '\0' : byte == '\\' ? '\\' : escapes[byte - '\a'];
+        text[2] = '\0';
+    } else if (byte == ' ') {
+        strcpy(text, "' '");
+    } else {
+        show_escape((unsigned char)byte, text);
+        text[SHOW_ESCAPE] = '\0';
+    }
 }
 
 /* Plans offsets of so many bits, if all edges are numbers of so many bits, or one beyond the last

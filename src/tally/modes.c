@@ -2,6 +2,7 @@
 /* The modes: what a sample is, what the rows are called, and their statistics. */
 #include "characters.h"
 #include "statistics.h"
+#include "src/base/show.h"
 #include "src/text/number.h"
 
 #include <float.h>
@@ -49,7 +50,9 @@ static void bytes_label_row(const struct histogram_spec *spec, size_t row, struc
     (void)spec;
     const unsigned byte = (unsigned)row;
     row_label_set(label, byte, byte);
-    snprintf(label->name, sizeof label->name, "0x%02x", byte);
+    show_escape((unsigned char)byte, label->name);
+    memcpy(label->name, "0x", 2);
+    label->name[SHOW_ESCAPE] = '\0';
     byte_show(byte, label->note);
 }
 
@@ -163,7 +166,7 @@ void histogram_spec_letters(struct histogram_spec *spec, unsigned width, bool fo
 static void show_in_pair(unsigned byte, char text[ROW_TEXT])
 {
     if (byte == ' ')
-        snprintf(text, ROW_TEXT, "\\x20");
+        strcpy(text, "\\x20");
     else
         byte_show(byte, text);
 }
@@ -172,12 +175,13 @@ static void pairs_label_row(const struct histogram_spec *spec, size_t row, struc
 {
     (void)spec;
     const unsigned pair = (unsigned)row;
-    char first[ROW_TEXT], second[ROW_TEXT];
     row_label_set(label, pair, pair);
-    show_in_pair(pair >> 8, first);
-    show_in_pair(pair & 0xff, second);
-    snprintf(label->name, sizeof label->name, "0x%04x", pair);
-    snprintf(label->note, sizeof label->note, "%.8s%.8s", first, second);
+    show_in_pair(pair >> 8, label->note);
+    show_in_pair(pair & 0xff, label->note + strlen(label->note));
+    show_escape(pair & 0xff, label->name + 2);
+    show_escape((unsigned char)(pair >> 8), label->name);
+    memcpy(label->name, "0x", 2);
+    label->name[2 + SHOW_ESCAPE] = '\0';
 }
 
 static void pairs_add_statistics(const struct histogram_spec *spec, const struct tally *tally,

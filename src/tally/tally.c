@@ -57,8 +57,14 @@ void tally_add(struct tally *into, const struct tally *from)
     into->samples += from->samples;
     into->bytes += from->bytes;
     into->newlines += from->newlines;
-    for (size_t bin = 0; bin < into->bins; bin++)
-        into->counts[bin] += from->counts[bin];
+    if (!from->blocks)
+        into->blocks = NULL;
+    for (size_t row = 0, end; (row = tally_next_block(from, row, &end)) < into->bins;) {
+        if (into->blocks)
+            row_blocks_mark(into->blocks, row);
+        for (; row < end; row++)
+            into->counts[row] += from->counts[row];
+    }
     for (unsigned i = 0; from->moments && i < from->channels; i++)
         moments_merge(&into->moments[i], &from->moments[i]);
     if (from->also)

@@ -42,7 +42,8 @@ void tally_clear(struct tally *tally);
 /* Makes samples, counts and moments of a tally with blocks zero, and leaves no block marked. */
 void tally_clear_blocks(struct tally *tally);
 
-/* Adds `from` to `into`; both have the same bins. */
+/* Adds `from` to `into`; both have the same bins. Blocks of `into` stay known if those of `from`
+ * are. */
 void tally_add(struct tally *into, const struct tally *from);
 
 /* Returns the tally of one channel, from 0: its samples, rows and moments, which still belong to
@@ -82,6 +83,14 @@ static inline void row_blocks_mark(struct row_blocks *blocks, size_t row)
 {
     const size_t block = row >> blocks->shift;
     blocks->marked[block / 64] |= (uint64_t)1 << block % 64;
+}
+
+/* Marks the blocks of rows [min, max], and perhaps others beside them. */
+static inline void row_blocks_mark_range(struct row_blocks *blocks, size_t min, size_t max)
+{
+    const size_t end = (max >> blocks->shift) / 64;
+    for (size_t word = (min >> blocks->shift) / 64; word <= end; word++)
+        blocks->marked[word] = UINT64_MAX;
 }
 
 /* Returns the first row after the block of a row. */

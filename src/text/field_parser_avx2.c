@@ -11,6 +11,7 @@
 #include "field_parser.h"
 #include "number.h"
 #include "src/base/byte_masks.h"
+#include "src/base/cpu_features.h"
 
 #if defined __x86_64__ && defined __GNUC__
 
@@ -99,8 +100,7 @@ TARGET INLINE void json_write_positions(uint64_t bits, unsigned offset, uint16_t
 
 static bool runs_here(void)
 {
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
-           __builtin_cpu_supports("popcnt");
+    return cpu_has(AVX2, "avx2") && cpu_has(BMI1, "bmi") && cpu_has(POPCNT, "popcnt");
 }
 
 struct token {

@@ -13,6 +13,7 @@
  * one by one: those of up to 32 bytes before the exponent with all digits in one vector. */
 #include "field_parser.h"
 #include "number.h"
+#include "src/base/cpu_features.h"
 
 #if defined __x86_64__ && defined __GNUC__
 
@@ -96,11 +97,11 @@ TARGET INLINE void json_write_positions(uint64_t bits, unsigned offset, uint16_t
 
 static bool runs_here(void)
 {
-    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
-           __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512vbmi2") &&
-           __builtin_cpu_supports("avx512bitalg") && __builtin_cpu_supports("bmi") &&
-           __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt");
+    return cpu_has(AVX512F, "avx512f") && cpu_has(AVX512BW, "avx512bw") &&
+           cpu_has(AVX512DQ, "avx512dq") && cpu_has(AVX512VL, "avx512vl") &&
+           cpu_has(AVX512_VBMI, "avx512vbmi") && cpu_has(AVX512_VBMI2, "avx512vbmi2") &&
+           cpu_has(AVX512_BITALG, "avx512bitalg") && cpu_has(BMI1, "bmi") &&
+           cpu_has(BMI2, "bmi2") && cpu_has(POPCNT, "popcnt");
 }
 
 /* The places where the tokens of a window begin, stop (at the end, or at the e of an exponent) and

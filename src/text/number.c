@@ -266,17 +266,15 @@ static struct power powers[POWER_SHOWN_MAX - POWER_MIN + 1];
 
 struct big {
     uint32_t limbs[BIG_LIMBS];
+    unsigned top; /* limbs up to the last one that is not 0 */
 };
 
 /* Returns the first 128 bits, with zeros after them if there are fewer. */
 static struct power first_bits(const struct big *big)
 {
-    unsigned top = BIG_LIMBS;
-    while (top > 1 && big->limbs[top - 1] == 0)
-        top--;
     uint32_t limbs[5];
     for (unsigned i = 0; i < 5; i++)
-        limbs[i] = top > i ? big->limbs[top - 1 - i] : 0;
+        limbs[i] = big->top > i ? big->limbs[big->top - 1 - i] : 0;
     unsigned shift = (unsigned)__builtin_clz(limbs[0]);
     for (unsigned i = 0; i < 4; i++)
         limbs[i] = (uint32_t)(((uint64_t)limbs[i] << 32 | limbs[i + 1]) << shift >> 32);
@@ -291,26 +289,29 @@ static void increment(struct power *bits)
 
 static void make_powers(void)
 {
-    struct big big = {{1}};
+    struct big big = {{1}, 1};
     for (int power = 0; power <= POWER_SHOWN_MAX; power++) {
         uint64_t carry = 0;
         powers[power - POWER_MIN] = first_bits(&big);
-        for (unsigned i = 0; i < BIG_LIMBS; i++) { /* times five */
+        for (unsigned i = 0; i < big.top; i++) { /* times five */
             carry += (uint64_t)big.limbs[i] * 5;
             big.limbs[i] = (uint32_t)carry;
             carry >>= 32;
         }
+        if (carry > 0)
+            big.limbs[big.top++] = (uint32_t)carry;
     }
-    big = (struct big){{0}};
+    big = (struct big){{0}, BIG_LIMBS};
     big.limbs[BIG_LIMBS - 1] = (uint32_t)1 << 31;
     for (int power = -1; power >= POWER_MIN; power--) {
         /* Rounding down repeatedly is exact, as floor(floor(x / 5) / 5) is floor(x / 25). */
         uint64_t rest = 0;
-        for (unsigned i = BIG_LIMBS; i-- > 0;) {
+        for (unsigned i = big.top; i-- > 0;) {
             rest = rest << 32 | big.limbs[i];
             big.limbs[i] = (uint32_t)(rest / 5);
             rest %= 5;
         }
+        big.top -= big.limbs[big.top - 1] == 0;
         struct power bits = first_bits(&big);
         if (power >= NUMBER_EXACT_MIN)
             increment(&bits);

@@ -16,6 +16,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
+#include <utility>
 
 #include <sys/mman.h>
 #include <ucontext.h>
@@ -106,7 +107,7 @@ struct fiber {
     void *sanitizer_thread; // ThreadSanitizer's
 };
 
-enum class state { running, ready, at_barrier, in_warp, exited };
+enum class state { fresh, running, ready, at_barrier, in_warp, exited };
 
 /// What a thread of the block is doing.
 struct waiter {
@@ -290,13 +291,31 @@ UNSEEN void make_ready(machine &m, unsigned thread)
     m.ready[(m.ready_head + m.ready_count++) % max_threads] = thread;
 }
 
+/// True if `from` has exited and `to` has not begun: the same stack, which is in a cache, can serve
+/// both.
+UNSEEN bool may_take_over([[maybe_unused]] const machine &m, [[maybe_unused]] unsigned from,
+                          [[maybe_unused]] unsigned to)
+{
+#if !QUICK_SWITCH
+    return false; // a context has pointers into itself
+#else
+#if WITH_TSAN
+    if (seen_as_threads)
+        return false;
+#endif
+    return from != launcher && to != launcher && m.waiters[from].now == state::exited &&
+           m.waiters[to].now == state::fresh;
+#endif
+}
+
 /// Lets another thread run, or the launcher when all have exited; returns when the caller, which
-/// may be the launcher too, is to go on.
+/// may be the launcher too, is to go on. One that has exited may go on as another thread.
 UNSEEN void run_another(machine &m)
 {
     if (m.ready_count == 0 && m.live > 0)
         deadlock(m);
     const unsigned from = m.current, to = m.live > 0 ? take_ready(m) : launcher;
+    const bool takes_over = may_take_over(m, from, to);
     if (to != launcher) {
         m.waiters[to].now = state::running;
         threadIdx.x = to;
@@ -304,7 +323,10 @@ UNSEEN void run_another(machine &m)
     if (to == from)
         return;
     m.current = to;
-    switch_to(m, m.fibers[from], m.fibers[to]);
+    if (takes_over)
+        std::swap(m.fibers[from], m.fibers[to]);
+    else
+        switch_to(m, m.fibers[from], m.fibers[to]);
 }
 
 //===--- Waiting -----------------------------------------------------------------------------===//
@@ -514,8 +536,10 @@ UNSEEN void run_block(machine &m)
         const unsigned lanes = m.live - first;
         m.warps[first / 32] = warp{lanes < 32 ? (1u << lanes) - 1 : ~0u, 0};
     }
-    for (unsigned i = 0; i < m.live; i++)
+    for (unsigned i = 0; i < m.live; i++) {
         make_ready(m, i);
+        m.waiters[i].now = state::fresh;
+    }
     m.current = launcher;
     release(&m.body);
     run_another(m);

@@ -5,6 +5,7 @@
 #include "src/bins/binning.h"
 #include "tests/helpers/bits.h"
 #include "tests/helpers/random.h"
+#include "tests/helpers/vectors.h"
 
 #include <float.h>
 #include <math.h>
@@ -193,101 +194,92 @@ static void check_doubles(void)
             check_linspace(ranges[r][0], ranges[r][1], bins[b]);
 }
 
-/* --- layouts, by the edges that they show --- */
+/* --- layouts: their edges as they are shown, and their errors --- */
 
-static void check_shown(struct binning *binning, enum binning_error error, const char *expected)
+static int128 read_whole(const char *text)
 {
-    char shown[1000] = "", edge[48];
-    cases++;
-    for (size_t k = 0; error == BINNING_OK && k <= binning->bins; k++) {
-        binning_show_edge(binning, k, edge);
-        snprintf(shown + strlen(shown), sizeof shown - strlen(shown), "%s%s", k ? " " : "", edge);
+    int128 value = 0;
+    for (const char *at = text + (*text == '-'); *at; at++)
+        value = 10 * value + (*at - '0');
+    return *text == '-' ? -value : value;
+}
+
+/* A decimal such as 1.0001. */
+static struct decimal read_decimal(const char *text)
+{
+    struct decimal decimal = {0, 0};
+    for (const char *at = text, *point = strchr(text, '.'); *at; at++)
+        if (at != point) {
+            decimal.digits = 10 * decimal.digits + (unsigned)(*at - '0');
+            decimal.places += point && at > point;
+        }
+    return decimal;
+}
+
+/* Builds the layout of a vector. */
+static enum binning_error build(struct binning *binning, const char *layout, bool whole)
+{
+    const char *min = vector_text("min"), *max = vector_text("max");
+    const size_t given = vector_count("given"), count = strtoul(vector_text("count"), NULL, 10);
+    const unsigned parts = (unsigned)strtoul(vector_text("parts"), NULL, 10),
+                   bits = (unsigned)strtoul(vector_text("bits"), NULL, 10);
+    const bool is_signed = strcmp(vector_text("signed"), "true") == 0;
+    int128 integers[8];
+    double numbers[8];
+    for (size_t i = 0; i < given && i < 8; i++) {
+        integers[i] = whole ? read_whole(vector_element("given", i)) : 0;
+        numbers[i] = strtod(vector_element("given", i), NULL);
     }
-    if (error == BINNING_OK)
-        binning_free(binning);
-    if (strcmp(shown, expected) != 0)
-        complain(shown, "expected", expected, (size_t)error);
+    if (strcmp(layout, "edges") == 0)
+        return whole ? binning_edges_whole(binning, integers, given)
+                     : binning_edges(binning, numbers, given);
+    if (strcmp(layout, "equal") == 0)
+        return whole ? binning_equal_whole(binning, read_whole(min), read_whole(max), count)
+                     : binning_equal(binning, strtod(min, NULL), strtod(max, NULL), count);
+    if (strcmp(layout, "decades") == 0)
+        return binning_decades_whole(binning, parts, bits, is_signed);
+    const struct decimal base = read_decimal(vector_text("base"));
+    return whole ? binning_log_whole(binning, read_whole(min), read_whole(max), base)
+                 : binning_log(binning, strtod(min, NULL), strtod(max, NULL), base);
 }
 
-static void check_refused(enum binning_error error, enum binning_error expected, const char *what)
+static void check_vectors(void)
 {
-    cases++;
-    if (error != expected)
-        complain(what, "wrong error", "", (size_t)error);
-}
-
-#define COUNT(array) (sizeof(array) / sizeof(array)[0])
-
-static void check_layouts(void)
-{
-    static const int128 integers[] = {-5, 0, (int128)1 << 64};
-    static const double numbers[] = {-.5, 1e-9, 10, 1e300};
-    struct binning b;
-    check_shown(&b, binning_equal_whole(&b, 1, 101, 5), "1 21 41 61 81 101");
-    check_shown(&b, binning_equal_whole(&b, 0, 10, 3), "0 4 7 10");
-    check_shown(&b, binning_equal(&b, 0, 0.4, 4), "0 0.1 0.2 0.30000000000000004 0.4");
-    check_shown(&b, binning_edges_whole(&b, integers, COUNT(integers)),
-                "-5 0 18446744073709551616");
-    check_shown(&b, binning_edges(&b, numbers, COUNT(numbers)), "-0.5 1e-09 10 1e+300");
-}
-
-static void check_errors(void)
-{
-    static const int128 integers[] = {1, 1, 2};
-    static const double numbers[] = {1, 2, 2};
-    static const struct decimal ten = {10, 0}, nearly_one = {10000999, 7}, million = {1000001, 0};
-    struct binning b;
-    check_refused(binning_edges_whole(&b, integers, 3), BINNING_NOT_ASCENDING, "whole edges");
-    check_refused(binning_edges(&b, numbers, 3), BINNING_NOT_ASCENDING, "edges");
-    check_refused(binning_edges_whole(&b, integers, 1), BINNING_TOO_FEW, "one whole edge");
-    check_refused(binning_edges(&b, numbers, 1), BINNING_TOO_FEW, "one edge");
-    check_refused(binning_equal_whole(&b, 1, 1, 2), BINNING_NOT_ASCENDING, "equal whole bins");
-    check_refused(binning_equal(&b, 1, 1, 2), BINNING_NOT_ASCENDING, "equal bins");
-    check_refused(binning_equal(&b, -1e308, 1e308, 2), BINNING_TOO_WIDE, "wide bins");
-    check_refused(binning_equal(&b, 0, 1e-310, 10), BINNING_TOO_NARROW, "narrow bins");
-    check_refused(binning_log(&b, 0, 1, ten), BINNING_NOT_POSITIVE, "powers from 0");
-    check_refused(binning_log_whole(&b, 0, 1, ten), BINNING_NOT_POSITIVE, "whole powers from 0");
-    check_refused(binning_log(&b, 2, 1, ten), BINNING_NOT_ASCENDING, "powers down");
-    check_refused(binning_log_whole(&b, 2, 2, ten), BINNING_NOT_ASCENDING, "whole powers");
-    check_refused(binning_log(&b, 1, 2, nearly_one), BINNING_BAD_BASE, "base 1.0000999");
-    check_refused(binning_log(&b, 1, 2, million), BINNING_BAD_BASE, "base 1000001");
-    check_refused(binning_log(&b, 1, 2, (struct decimal){1, 400}), BINNING_BAD_BASE, "no base");
-    check_refused(binning_log(&b, 1, DBL_MAX, ten), BINNING_TOO_LARGE, "up to 1e309");
+    static const char *const errors[] = {
+        [BINNING_NOT_ASCENDING] = "not ascending", [BINNING_TOO_FEW] = "too few",
+        [BINNING_TOO_WIDE] = "too wide",           [BINNING_TOO_NARROW] = "too narrow",
+        [BINNING_NOT_POSITIVE] = "not positive",   [BINNING_BAD_BASE] = "bad base",
+        [BINNING_TOO_LARGE] = "too large",         [BINNING_OK] = ""};
+    while (vectors_next("bins")) {
+        const char *layout = vector_text("layout"), *error = vector_text("error");
+        const bool whole = strcmp(vector_text("whole"), "true") == 0;
+        struct binning binning;
+        const enum binning_error got = build(&binning, layout, whole);
+        const size_t edges = vector_count("edges");
+        char edge[48];
+        cases++;
+        if (got == BINNING_NO_MEMORY || got > BINNING_TOO_LARGE || strcmp(errors[got], error) != 0)
+            complain("wrong error", layout, error, (size_t)got);
+        if (got != BINNING_OK)
+            continue;
+        if (binning.bins + 1 != edges)
+            complain("wrong number of edges", layout, "", binning.bins);
+        for (size_t k = 0; k < edges && k <= binning.bins; k++, cases++) {
+            binning_show_edge(&binning, k, edge);
+            if (strcmp(edge, vector_element("edges", k)) != 0)
+                complain("wrong edge", edge, vector_element("edges", k), k);
+        }
+        for (size_t i = 0; i < vector_count("rows"); i++, cases++) {
+            const char *value = vector_element("values", i), *row = vector_element("rows", i);
+            if (strtoul(row, NULL, 10) != (whole ? binning_row_whole(&binning, read_whole(value))
+                                                 : binning_row(&binning, strtod(value, NULL))))
+                complain("wrong row of a value", value, row, binning.bins);
+        }
+        binning_free(&binning);
+    }
 }
 
 /* --- powers --- */
-
-static void check_powers(void)
-{
-    static const struct decimal ten = {10, 0}, two = {2, 0}, three_halves = {15, 1};
-    struct binning b;
-    check_shown(&b, binning_log(&b, 0.005, 9, ten), "0.001 0.01 0.1 1 10");
-    check_shown(&b, binning_log(&b, 1e-7, 1e-6, ten), "1e-07 1e-06");
-    check_shown(&b, binning_log(&b, 1e22, 1e23, ten), "1e+22 1e+23");
-    check_shown(&b, binning_log(&b, 0.25, 1.5, two), "0.25 0.5 1 2");
-    check_shown(&b, binning_log_whole(&b, 1, 100, ten), "1 10 100");
-    check_shown(&b, binning_log_whole(&b, 1, 101, ten), "1 10 100 1000");
-    check_shown(&b, binning_log_whole(&b, 99999999999999999, 100000000000000000, ten),
-                "10000000000000000 100000000000000000");
-    check_shown(&b, binning_log_whole(&b, 7, 9, two), "4 8 16");
-    check_shown(&b, binning_log_whole(&b, 1, 7, three_halves), "1 2 3 4 6 8");
-    /* Rounded up exactly: in doubles of any kind these come out lower. */
-    check_shown(&b, binning_log_whole(&b, 5000000000000000000, 6900000000000000000, three_halves),
-                "4630985912862061064 6946478869293091596");
-    check_shown(&b, binning_log(&b, 1e125, 1e126, (struct decimal){1000, 0}), "1e+123 1e+126");
-    /* 1.5^34 and 1.6^-23 have 54 bits: they lie half way between two doubles. */
-    check_shown(&b, binning_log(&b, 647160, 970739, three_halves),
-                "647159.8249109838 970739.7373664756");
-    check_shown(&b, binning_log(&b, 2.1e-5, 3e-5, (struct decimal){16, 1}),
-                "2.01948391736579e-05 3.2311742677852644e-05");
-    /* Next to zero several powers are the same double. */
-    static const double min[] = {5e-324, 1e-323, 1.5e-323, 2.5e-323, 4e-323};
-    if (binning_log(&b, 5e-324, 4e-323, three_halves) != BINNING_OK)
-        complain("powers next to zero", "", "", 0);
-    else if (b.bins != 4 || memcmp(b.edges, min, sizeof min) != 0)
-        complain("powers next to zero", "", "", b.bins);
-    binning_free(&b);
-}
 
 /* The same edges with one limb at first as with many: what takes more is found out. */
 static void check_limbs(struct decimal base, double min, double max)
@@ -473,10 +465,6 @@ static void check_fine_decades(void)
 static void check_whole_decades(void)
 {
     struct binning b;
-    check_shown(&b, binning_decades_whole(&b, 3, 8, false), "0 1 2 5 10 20 50 100 200 500");
-    check_shown(&b, binning_decades_whole(&b, 1, 8, true), "-1000 -100 -10 -1 0 1 10 100 1000");
-    check_shown(&b, binning_decades_whole(&b, 3, 8, true),
-                "-200 -100 -50 -20 -10 -5 -2 -1 0 1 2 5 10 20 50 100 200");
     for (unsigned bits = 8; bits <= 64; bits += 8)
         for (unsigned parts = 1; parts <= 3; parts += 2) {
             const int128 end = (int128)1 << bits;
@@ -505,9 +493,7 @@ int main(void)
     check_log_linear_bins();
     check_whole_values();
     check_doubles();
-    check_layouts();
-    check_errors();
-    check_powers();
+    check_vectors();
     check_limbs((struct decimal){10, 0}, 1e-320, 1e300);
     check_limbs((struct decimal){15, 1}, 5e-324, 1e308);
     check_limbs((struct decimal){16, 1}, 5e-324, 1e308);

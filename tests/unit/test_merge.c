@@ -8,6 +8,7 @@
 #include "tests/helpers/random.h"
 #include "tests/helpers/read_json.h"
 #include "tests/helpers/scale.h"
+#include "tests/helpers/vectors.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -282,6 +283,44 @@ static void check_errors(void)
             for (size_t i = 0; i < FILES; i++)
                 close(files[i].fd);
         }
+}
+
+/* Returns what is said of the tables of a vector, a FILE each; they are refused as soon as they are
+ * read or only by the proof. */
+static const char *verdict_on(char *const *names, size_t count)
+{
+    struct shard_record record = {.shard_count = 0};
+    struct merge merge;
+    struct error error;
+    const char *verdict = "refused";
+    if (merge_named(names, count, 1, &merge, &error) == 0) {
+        if (shard_join_finish(&merge.shards, false, &record, &error) == 0)
+            verdict = "complete";
+        else if (shard_join_finish(&merge.shards, true, &record, &error) == 0)
+            verdict = "incomplete";
+    }
+    shard_record_free(&record);
+    merge_free(&merge);
+    return verdict;
+}
+
+static void check_proofs(void)
+{
+    while (vectors_next("merges")) {
+        struct memory_file files[FILES];
+        char *names[FILES];
+        const size_t count = vector_count("tables");
+        for (size_t i = 0; i < count; i++) {
+            const char *table = vector_element("tables", i);
+            made_file_open(&files[i]);
+            made_file_add_text(&files[i], table, strlen(table));
+            names[i] = files[i].name;
+        }
+        const char *verdict = verdict_on(names, count);
+        check_that(strcmp(verdict, vector_text("verdict")) == 0, vector_text("verdict"), verdict);
+        for (size_t i = 0; i < count; i++)
+            close(files[i].fd);
+    }
 }
 
 /* --- what was damaged, with rows that were seen before and read anew --- */
@@ -572,6 +611,7 @@ int main(void)
 {
     const unsigned rounds = scale_of(50, 2000, 2000);
     check_changes();
+    check_proofs();
     check_seen_texts();
     check_alike();
     check_braces();

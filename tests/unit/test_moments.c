@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* The least, the greatest and the exact sums of numbers, as all kernels of this processor add
- * them up, in any order and in parts: the sum and the mean must be the doubles nearest to what a
- * number of thousands of bits, to which the numbers are added one by one, says; and the standard
- * deviation must be that of whole numbers which 128 bits hold. */
+/* The least, the greatest and the exact sums of numbers. Numbers that are added one by one must
+ * have the sum, the mean and the deviation that vectors say; and all kernels of this processor,
+ * which add them up in any order and in parts, must come to the same sums. Those of whole numbers
+ * must be what 128 bits hold. */
 #include "src/cpu/count.h"
 #include "tests/helpers/bits.h"
 #include "tests/helpers/random.h"
 #include "tests/helpers/scale.h"
 #include "tests/helpers/values.h"
+#include "tests/helpers/vectors.h"
 
 #include <float.h>
 #include <math.h>
@@ -16,8 +17,6 @@
 #include <string.h>
 
 #define VALUES_MAX 5000
-
-__extension__ typedef unsigned __int128 wide;
 
 static unsigned long cases, wrong;
 
@@ -28,66 +27,30 @@ static void check(bool right, const char *kernels, const char *what, size_t coun
         fprintf(stderr, "FAIL: %s, %zu numbers: %s is %.17g\n", kernels, count, what, got);
 }
 
-/* --- the naive number: a bit in each byte, in two's complement --- */
+/* --- sums that are known --- */
 
-#define BITS 2600
-#define LOWEST (-1140) /* what bit 0 counts, as a power of two */
-
-struct naive {
-    unsigned char bits[BITS];
-};
-
-static void naive_add(struct naive *number, wide magnitude, int exponent, bool negative)
+/* True if a text is that of a number, or both are NaN. */
+static bool is_shown(const char *text, double value)
 {
-    int carry = negative;
-    for (int i = 0; i < BITS; i++) {
-        int at = i - (exponent - LOWEST);
-        int bit = at >= 0 && at < 128 ? (int)(magnitude >> at & 1) : 0;
-        int sum = number->bits[i] + (negative ? !bit : bit) + carry;
-        number->bits[i] = (unsigned char)(sum & 1);
-        carry = sum >> 1;
+    const double wanted = strtod(text, NULL);
+    return isnan(value) ? isnan(wanted) : wanted == value;
+}
+
+static void check_vectors(void)
+{
+    while (vectors_next("sums")) {
+        static struct moments moments;
+        const size_t n = vector_count("numbers");
+        moments_clear(&moments);
+        for (size_t i = 0; i < n; i++)
+            moments_add_double(&moments, strtod(vector_element("numbers", i), NULL), 1);
+        const double sum = moments_sum(&moments), mean = moments_mean(&moments, n),
+                     deviation = moments_deviation(&moments, n);
+        check(is_shown(vector_text("sum"), sum), "a vector", vector_text("sum"), n, sum);
+        check(is_shown(vector_text("mean"), mean), "a vector", vector_text("mean"), n, mean);
+        check(is_shown(vector_text("deviation"), deviation), "a vector", vector_text("deviation"),
+              n, deviation);
     }
-}
-
-/* Adds value * times, and half of the last place of value * times if `half`. */
-static void naive_add_double(struct naive *number, double value, uint64_t times, int half,
-                             bool negative)
-{
-    int exponent;
-    double mantissa = frexp(value, &exponent);
-    exponent = value == 0 || exponent - 53 < -1074 ? -1074 : exponent - 53;
-    mantissa = ldexp(fabs(value), -exponent); /* exact */
-    wide doubled = 2 * (wide)(uint64_t)mantissa + (wide)(half < 0 ? -1 : half);
-    naive_add(number, doubled * times, exponent - 1, (value < 0) != negative);
-}
-
-static int naive_sign(const struct naive *number)
-{
-    if (number->bits[BITS - 1])
-        return -1;
-    for (int i = 0; i < BITS; i++)
-        if (number->bits[i])
-            return 1;
-    return 0;
-}
-
-/* Whether the value is the nearest double to sum / n: the sum lies between n times the two points
- * half way to the neighbours. Below a power of two the lower one is nearer. */
-static bool is_nearest(const struct naive *sum, double value, uint64_t n)
-{
-    struct naive above = *sum, below = *sum;
-    if (value == 0) {
-        naive_add_double(&above, 0, n, 1, true);
-        naive_add_double(&below, 0, n, 1, false);
-        return naive_sign(&above) <= 0 && naive_sign(&below) >= 0;
-    }
-    double size = fabs(value);
-    bool is_power = size > DBL_MIN && bits_of_double(size) << 12 == 0;
-    naive_add_double(&above, value, n, 1, true);
-    naive_add_double(&below, is_power ? copysign(nextafter(size, 0), value) : value, n,
-                     is_power ? 1 : -1, true);
-    int outer = naive_sign(&above), inner = naive_sign(&below);
-    return value > 0 ? outer <= 0 && inner >= 0 : outer >= 0 && inner <= 0;
 }
 
 /* --- numbers --- */
@@ -222,13 +185,11 @@ static bool is_same_sum(const struct exact_sum *a, const struct exact_sum *b)
            memcmp(first.words, second.words, (size_t)first.count * sizeof first.words[0]) == 0;
 }
 
-static void check_doubles(const struct cpu_kernels *kernels, enum kind kind, double *values,
-                          size_t count)
+static void check_doubles(const struct cpu_kernels *kernels, const double *values, size_t count)
 {
     struct histogram_spec spec;
     struct tally tally;
-    static struct naive sum;
-    static struct exact_sum squares;
+    static struct exact_sum sum, squares;
     double min = HUGE_VAL, max = -HUGE_VAL;
     uint64_t n = 0;
     memset(&sum, 0, sizeof sum);
@@ -237,7 +198,7 @@ static void check_doubles(const struct cpu_kernels *kernels, enum kind kind, dou
         if (isnan(values[i]))
             continue;
         n++;
-        naive_add_double(&sum, values[i], 1, 0, false);
+        exact_sum_add(&sum, values[i]);
         exact_sum_add_square(&squares, values[i]);
         min = values[i] < min ? values[i] : min;
         max = values[i] > max ? values[i] : max;
@@ -247,12 +208,10 @@ static void check_doubles(const struct cpu_kernels *kernels, enum kind kind, dou
     const struct moments *moments = tally.moments;
     check(moments->any == (n > 0), kernels->name, "whether there is one", count, (double)n);
     if (n > 0) {
-        double total = moments_sum(moments), mean = moments_mean(moments, n);
         check(moments->min == min, kernels->name, "the least", count, moments->min);
         check(moments->max == max, kernels->name, "the greatest", count, moments->max);
-        check(isinf(total) ? kind == KIND_ANY : is_nearest(&sum, total, 1), kernels->name,
-              "the sum", count, total);
-        check(is_nearest(&sum, mean, n), kernels->name, "the mean", count, mean);
+        check(is_same_sum(&sum, &moments->sum), kernels->name, "the sum", count,
+              moments_sum(moments));
         check(is_same_sum(&squares, &moments->squares), kernels->name, "the sum of squares", count,
               moments_deviation(moments, n));
     }
@@ -390,6 +349,7 @@ int main(void)
     static const char *const types[] = {"u8", "i8", "u16", "i16", "u32", "i32", "u64", "i64"};
     static const size_t counts[] = {1, 2, 7, 1023, 1024, 1025, 2048};
     static double values[VALUES_MAX];
+    check_vectors();
     check_carries();
     unsigned rounds = scale_is_small_or_slow() ? 6 : 60;
     for (const struct cpu_kernels *const *kernels = all_kernels; *kernels; kernels++) {
@@ -399,7 +359,7 @@ int main(void)
             for (enum kind kind = 0; kind < KINDS; kind++) {
                 size_t count = round < 3 ? counts[random_below(7)] : 1 + random_below(VALUES_MAX);
                 make_numbers(kind, values, count);
-                check_doubles(*kernels, kind, values, count);
+                check_doubles(*kernels, values, count);
             }
             for (size_t type = 0; type < sizeof types / sizeof types[0]; type++)
                 check_wholes(*kernels, types[type]);

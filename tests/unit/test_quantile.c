@@ -6,9 +6,9 @@
 #include "src/tally/statistics.h"
 #include "src/text/number.h"
 #include "tests/helpers/bits.h"
-#include "tests/helpers/naive_rank.h"
 #include "tests/helpers/random.h"
 #include "tests/helpers/scale.h"
+#include "tests/helpers/vectors.h"
 
 #include <float.h>
 #include <inttypes.h>
@@ -173,90 +173,19 @@ static void check_tight(const struct binning *binning, double from, double bound
 
 /* --- which sample --- */
 
-static void check_rank(const char *q, uint64_t n)
-{
-    struct probability probability;
-    const char *at = q;
-    const bool is_read = parse_probability(&at, &probability) && !*at;
-    const uint64_t rank = is_read ? probability_rank(&probability, n) : 0,
-                   wanted = naive_rank(q, n);
-    cases++;
-    if (rank != wanted && wrong++ < 20)
-        fprintf(stderr,
-                "FAIL: the %s-quantile of %" PRIu64 " is number %" PRIu64 ", not %" PRIu64 "\n", q,
-                n, rank, wanted);
-}
-
-/* As a decimal point may stand anywhere, and zeros around the digits. */
-static void check_spellings(uint64_t digits, uint8_t places, uint64_t n)
-{
-    char q[300]; /* for any number of places, as gcc looks at it */
-    snprintf(q, sizeof q, "%" PRIu64 "e-%d", digits, places);
-    check_rank(q, n);
-    snprintf(q, sizeof q, "+0.%0*" PRIu64 "00", places, digits);
-    check_rank(q, n);
-    snprintf(q, sizeof q, "0.000%0*" PRIu64 "E+3", places, digits);
-    check_rank(q, n);
-}
-
 static void check_ranks(void)
 {
-    static const char *const odd[] = {
-        "0",
-        "-0.0",
-        "0e9",
-        "1",
-        "1.000",
-        "100e-2",
-        "0.01e2",
-        "1e-400",
-        "1e-999999",
-        "0.9999999999999999999999999999999999999999", /* as many digits as it may have */
-        "0.99999999999999999999",
-        "0.0000000000000000000000000000000000000001",
-        "5e-20",
-        "0.5000000000000000000000000000000000000001",
-        "0.07",
-        "0.55",
-        "0.28"};
-    static const uint64_t counts[] = {1,          2,
-                                      3,          25,
-                                      99,         100,
-                                      101,        1000,
-                                      UINT64_MAX, UINT64_MAX - 1,
-                                      INT64_MAX,  1000000000000000000};
-    uint64_t power = 1;
-    for (size_t k = 0; k < sizeof counts / sizeof counts[0]; k++)
-        for (size_t i = 0; i < sizeof odd / sizeof odd[0]; i++)
-            check_rank(odd[i], counts[k]);
-    for (uint8_t places = 1; places <= 18; places++) {
-        power *= 10;
-        for (unsigned i = 0; i < scale_of(40, 200, 200); i++) {
-            uint64_t n = random_word() >> random_word() % 64;
-            check_spellings(random_word() % power, places, n ? n : 1);
-            check_spellings(random_word() % power, places, power); /* a rank without a rest */
-        }
-    }
-    for (uint64_t n = 1; n <= 200; n += n < 26 ? 1 : scale_of(6, 1, 1)) /* 50, 98, 200 among them */
-        for (uint64_t percent = 0; percent < 100; percent++)
-            check_spellings(percent, 2, n);
-}
-
-/* What is no probability, or has more digits than are told apart. */
-static void check_refused(void)
-{
-    static const char *const texts[] = {
-        "",       "-0.1",       "1.0000000000000000000000001",
-        "2e0",    "1e1",        "11e-1",
-        "0.01e3", "1e-9999999", ".",
-        "nan",    "-1e-400",    "0.50000000000000000000000000000000000000001"};
-    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+    while (vectors_next("ranks")) {
+        const char *q = vector_text("q"), *at = q, *wanted = vector_text("rank");
+        const uint64_t n = strtoull(vector_text("n"), NULL, 10);
         struct probability probability;
-        const char *at = texts[i];
+        const bool is_read = parse_probability(&at, &probability) && !*at;
+        const uint64_t rank = is_read ? probability_rank(&probability, n) : 0;
         cases++;
-        if (parse_probability(&at, &probability) && wrong++ < 20)
-            fprintf(stderr, "FAIL: '%s' is taken for 0.%se%d\n", texts[i], probability.digits,
-                    probability.exponent);
+        if ((is_read != (*wanted != '\0') || rank != strtoull(wanted, NULL, 10)) && wrong++ < 20)
+            fprintf(stderr,
+                    "FAIL: the %s-quantile of %" PRIu64 " is number %" PRIu64 ", not '%s'\n", q, n,
+                    rank, wanted);
     }
 }
 
@@ -264,7 +193,6 @@ int main(void)
 {
     struct binning binning;
     check_ranks();
-    check_refused();
     binning_log_linear(&binning);
     check_bins(&binning, false);
     check_tight(&binning, DBL_MIN, 1.11 / 65, 4);

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* Instructions of this processor. */
+#ifndef GPUHISTO_CPU_FEATURES_H
+#define GPUHISTO_CPU_FEATURES_H
+
+/* cpu_has(NAME, "name"): true if programs can use these instructions of x86-64. NAME is glibc's,
+ * "name" the compiler's. glibc has asked already. The compiler asks once more, some thirty times,
+ * which in a virtual machine takes a twentieth of the time in which a small file is counted, as the
+ * hypervisor answers. */
+#if defined __has_include
+#if __has_include(<sys/platform/x86.h>)
+#include <sys/platform/x86.h>
+#ifdef CPU_FEATURE_ACTIVE /* since 2.34; it would expand NAME */
+#define cpu_has(NAME, name) x86_cpu_active(x86_cpu_##NAME)
+#endif
+#endif
+#endif
+#ifndef cpu_has
+#define cpu_has(NAME, name) __builtin_cpu_supports(name)
+#endif
+
+#endif
