@@ -223,7 +223,7 @@ tests_unit_test_count_LDADD = $(libraries)
 tests_unit_test_deflate_SOURCES = tests/unit/test_deflate.c \
 	tests/helpers/deflate_oracle.c tests/helpers/deflate_oracle.h
 tests_unit_test_deflate_LDADD = $(libraries) -lz
-tests_unit_test_diag_LDADD = $(libraries)
+tests_unit_test_diag_LDADD = $(with_device)
 gzip_members = tests/helpers/gzip_members.c tests/helpers/gzip_members.h
 tests_unit_test_gzip_chain_SOURCES = tests/unit/test_gzip_chain.c $(gzip_members) \
 	tests/helpers/gzip_runs.c tests/helpers/gzip_runs.h
@@ -331,7 +331,7 @@ nodist_EXTRA_tests_device_test_kernels_emulated_SOURCES = cxx.cpp
 tests_device_test_kernels_emulated_LDADD = $(emulated)
 tests_device_test_rows_SOURCES = tests/device/test_rows.cpp
 tests_device_test_rows_LDADD = $(emulated)
-tests_device_gpuhisto_emulated_SOURCES = src/main.c $(main_sources) tests/device/emulated_tuning.c
+tests_device_gpuhisto_emulated_SOURCES = src/main.c tests/device/emulated_tuning.c
 tests_device_gpuhisto_emulated_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=options_parse
 nodist_EXTRA_tests_device_gpuhisto_emulated_SOURCES = cxx.cpp
 tests_device_gpuhisto_emulated_LDADD = $(emulated)

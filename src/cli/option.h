@@ -4,7 +4,7 @@
 #ifndef GPUHISTO_OPTION_H
 #define GPUHISTO_OPTION_H
 
-#include "options.h"
+#include "cli.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -14,7 +14,7 @@
 
 #define STATS_WITHOUT_ROWS "; --format=json and --plot have both"
 
-#define INTERVAL_MIN 0.1 /* seconds between two calls of main_tables_tick */
+#define INTERVAL_MIN 0.1 /* seconds between two calls of pool_options.tick */
 #define INTERVAL_MAX 86400.0
 
 int option_format(struct draft *draft, const char *value, struct error *error)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* --diff: two tables that were made before, compared. */
-#include "main.h"
+#include "cli.h"
 
-#include "src/cli/diag.h"
 #include "src/tally/coarsen.h"
 #include "src/merge/merge.h"
 #include "src/report/diff.h"
@@ -141,7 +140,7 @@ static int reduce_bins(struct options *options, struct sides *sides, struct erro
         return error_set(error,
                          "--bins: these tables were not counted with --digits; leave out --bins");
     if (max > 0) {
-        main_hint_range(options, sides->spec, &sides->both);
+        hint_ranges(options, sides->spec, &sides->both);
         outcome = coarsen_equal(sides->spec, &sides->both, max, &rows);
     } else if (is_picture && has_digits) {
         outcome = coarsen_picture(
@@ -210,7 +209,7 @@ static int join_times(const struct options *options, struct merge *side, bool *s
     const bool are_fine = shards->count > 0 && !shard_record_is_complete(&shards->shards[0].record);
     struct key_tallies *joined = NULL;
     const int rc =
-        main_join_times(options, side->keys, are_fine, &side->tally, &joined, said_utc, error);
+        run_join_times(options, side->keys, are_fine, &side->tally, &joined, said_utc, error);
     if (rc != 0)
         error_begin(error, side->first.name);
     key_tallies_thaw(side->keys);
@@ -228,7 +227,7 @@ static int order_keys(const struct options *options, const struct sides *sides)
     struct key_tallies *before = sides->before.keys, *after = sides->after.keys;
     const struct report_options *report = &options->report;
     const struct group_order by_count = {.column = GROUP_ORDER_COUNT};
-    const unsigned threads = main_threads_of(options);
+    const unsigned threads = run_threads_of(options);
     size_t *list = NULL;
     if (key_tallies_sort(before, KEYS_BY_NAME, threads) != 0 ||
         key_tallies_sort(after, KEYS_BY_NAME, threads) != 0)
@@ -256,28 +255,28 @@ static int diff_keys(struct options *options, struct output *output, struct side
 {
     bool said_utc = false;
     struct error error;
-    char columns[MAIN_COLUMNS_SIZE];
+    char columns[RUN_COLUMNS_SIZE];
     options->spec = sides->before.spec;
     if (options_build_keys(&sides->before.first.options, options, &error) != 0 ||
         join_keys(sides, &error) != 0)
-        return main_failed(&error);
+        return run_failed(&error);
     if (key_times_are_used(&options->spec) &&
         (join_times(options, &sides->before, &said_utc, &error) != 0 ||
          join_times(options, &sides->after, &said_utc, &error) != 0))
-        return main_failed(&error);
+        return run_failed(&error);
     if (order_keys(options, sides) != 0)
-        return main_no_memory();
-    main_name_columns(options, columns);
+        return run_no_memory();
+    run_name_columns(options, columns);
     struct writer *out = output_open(output, &error);
     if (!out)
-        return main_failed(&error);
+        return run_failed(&error);
     const struct diff_tables tables = {.spec = &sides->before.spec,
                                        .before = sides->before.keys,
                                        .after = sides->after.keys,
-                                       .top = main_shown_keys(options, false),
+                                       .top = run_shown_keys(options, false),
                                        .columns = columns};
     diff_write_keys(out, &options->report, &tables);
-    return main_end_output(output, options->verbosity);
+    return run_end(output, options->verbosity);
 }
 
 /* --- the run --- */
@@ -286,8 +285,8 @@ static int diff_keys(struct options *options, struct output *output, struct side
 static void warn_of_sources(const struct merge *before, const struct merge *after)
 {
     struct error how;
-    main_warn_of_others(before);
-    main_warn_of_others(after);
+    run_warn_of_others(before);
+    run_warn_of_others(after);
     if (words_same(&before->first.sorted.sources, &after->first.sorted.sources))
         return;
     merge_show_difference(&how, &after->first.sorted.sources, before->first.name,
@@ -305,29 +304,29 @@ static int diff_and_show(struct options *options, struct output *output,
     if (read_side(&files->list[0], before, &error) != 0 ||
         read_side(&files->list[1], after, &error) != 0 || match_bins(before, after, &error) != 0 ||
         check_keys(options, before, &error) != 0)
-        return main_failed(&error);
+        return run_failed(&error);
     if (before->keys)
         return diff_keys(options, output, sides);
     if (add_sides(sides, &error) != 0 || reduce_bins(options, sides, &error) != 0)
-        return main_failed(&error);
+        return run_failed(&error);
     if (options->verbosity >= NORMAL)
         warn_of_sources(before, after);
     struct writer *out = output_open(output, &error);
     if (!out)
-        return main_failed(&error);
+        return run_failed(&error);
     const struct diff_counts counts = {sides->spec, &before->tally, &after->tally, &sides->both};
     diff_write(out, &options->report, &counts);
-    return main_end_output(output, options->verbosity);
+    return run_end(output, options->verbosity);
 }
 
-int main_diff(struct options *options, struct output *output, const struct preopened_list *files)
+int run_diff(struct options *options, struct output *output, const struct preopened_list *files)
 {
     const struct merge empty = {.form.build = options_build,
                                 .form.sort = options_sort,
                                 .form.has_order = options->report.stats ||
                                                   group_order_needs_moments(&options->report.order),
                                 .form.max_keys = options->max_keys,
-                                .form.max_key_bytes = main_max_key_bytes(options->max_keys)};
+                                .form.max_key_bytes = run_max_key_bytes(options->max_keys)};
     struct sides sides = {.before = empty, .after = empty};
     const int status = diff_and_show(options, output, files, &sides);
     tally_close(&sides.both);

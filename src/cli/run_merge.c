@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* --merge: tables that were made before, added up. */
-#include "main.h"
+#include "cli.h"
 
 #include "src/base/system_limits.h"
-#include "src/cli/diag.h"
 #include "src/merge/merge.h"
 #include "src/report/format.h"
 #include "src/report/report.h"
@@ -135,7 +134,7 @@ static int insert_bins(struct words *words, size_t bins, struct error *error)
     return 0;
 }
 
-void main_warn_of_others(const struct merge *merge)
+void run_warn_of_others(const struct merge *merge)
 {
     const uint64_t more = merge->others.tables - 1;
     if (merge->others.tables == 0)
@@ -155,30 +154,30 @@ static int merge_and_show(struct options *options, struct output *output,
     struct error error;
     if (add_files(options, files, merge, &error) != 0 || check_shown(options, merge, &error) != 0 ||
         check_shards(options, merge, proof, &error) != 0)
-        return main_failed(&error);
+        return run_failed(&error);
     options->spec = merge->spec;
     options->pool.keys = merge->keys;
     options->report.words = merge_options(merge);
     if (merge->keys && options_build_keys(&merge->first.options, options, &error) != 0)
-        return main_failed(&error);
+        return run_failed(&error);
     if (options->verbosity >= NORMAL)
-        main_warn_of_others(merge);
+        run_warn_of_others(merge);
     if (insert_bins(merge_options(merge), options->report.bins.max, &error) != 0)
-        return main_failed(&error);
+        return run_failed(&error);
     struct writer *out = output_open(output, &error);
     if (!out)
-        return main_failed(&error);
+        return run_failed(&error);
     if (!merge->keys)
         report_write(out, &options->report, &merge->spec, &merge->tally);
-    else if (main_write_keys(out, options, false, &merge->tally, &(bool){false}, &error) != 0)
-        return main_failed(&error);
-    const int status = main_end_output(output, options->verbosity);
+    else if (run_write_keys(out, options, false, &merge->tally, &(bool){false}, &error) != 0)
+        return run_failed(&error);
+    const int status = run_end(output, options->verbosity);
     if (status == STATUS_COUNTED && !merge->keys)
-        main_hint_range(options, &merge->spec, &merge->tally);
+        hint_ranges(options, &merge->spec, &merge->tally);
     return status;
 }
 
-int main_merge(struct options *options, struct output *output, const struct preopened_list *files)
+int run_merge(struct options *options, struct output *output, const struct preopened_list *files)
 {
     struct merge merge = {.form.build = options_build,
                           .form.sort = options_sort,
@@ -186,7 +185,7 @@ int main_merge(struct options *options, struct output *output, const struct preo
                           .form.has_order = group_order_needs_moments(&options->report.order),
                           .form.is_cumulative = options->report.format->is_cumulative,
                           .form.max_keys = options->max_keys,
-                          .form.max_key_bytes = main_max_key_bytes(options->max_keys)};
+                          .form.max_key_bytes = run_max_key_bytes(options->max_keys)};
     struct shard_record proof = {.shard_count = 0};
     const int status = merge_and_show(options, output, files, &merge, &proof);
     merge_free(&merge);
