@@ -72,13 +72,9 @@ blocks_sources = \
 
 gpuhisto_sources = \
 	$(blocks_sources) \
-	src/cli/option.h src/cli/option_help.c src/cli/option_rules.c src/cli/option_table.c \
-	src/cli/options.c src/cli/options.def src/cli/cli.h src/cli/options_also.c \
-	src/cli/options_bins.c src/cli/options_by.c src/cli/options_engine.c src/cli/options_fields.c \
-	src/cli/options_input.c src/cli/options_build.c src/cli/options_messages.c src/cli/options_mode.c \
-	src/cli/options_output.c src/cli/options_tables.c src/cli/options_where.c src/cli/options_words.c \
-	src/cli/parse.c src/cli/parse.h \
-	src/cli/messages.c src/cli/run.c src/cli/run_count.c src/cli/run_diff.c src/cli/run_merge.c \
+	src/cli/cli.h src/cli/messages.c src/cli/option.h src/cli/option_table.c src/cli/options.c \
+	src/cli/options_bins.c src/cli/options_fields.c src/cli/options_run.c src/cli/options_words.c src/cli/parse.c \
+	src/cli/run.c src/cli/run_count.c src/cli/run_diff.c src/cli/run_merge.c \
 	$(cpu_sources) \
 	src/codec/codec.h src/input/frames.c src/input/frames.h src/codec/gzip.c \
 	src/hash/xxh64.c src/hash/xxh64.h \

@@ -223,7 +223,7 @@ tests_unit_test_count_LDADD = $(libraries)
 tests_unit_test_deflate_SOURCES = tests/unit/test_deflate.c \
 	tests/helpers/deflate_oracle.c tests/helpers/deflate_oracle.h
 tests_unit_test_deflate_LDADD = $(libraries) -lz
-tests_unit_test_diag_LDADD = $(with_device)
+tests_unit_test_diag_LDADD = $(libraries)
 gzip_members = tests/helpers/gzip_members.c tests/helpers/gzip_members.h
 tests_unit_test_gzip_chain_SOURCES = tests/unit/test_gzip_chain.c $(gzip_members) \
 	tests/helpers/gzip_runs.c tests/helpers/gzip_runs.h

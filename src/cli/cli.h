@@ -13,7 +13,6 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <time.h>
 
 struct pending;
 
@@ -37,9 +36,9 @@ enum sandbox_choice {
 };
 
 enum verbosity {
-    QUIET,   /* errors only */
-    NORMAL,  /* and warnings */
-    VERBOSE, /* and what was chosen, and why */
+    QUIET = 1, /* errors only */
+    NORMAL,    /* and warnings */
+    VERBOSE,   /* and what was chosen, and why */
 };
 
 enum progress_when {
@@ -127,55 +126,12 @@ void options_free(struct options *options);
 void options_write_help(struct writer *out);
 void options_write_brief_help(struct writer *out);
 
-/* --- messages.c: what is said on standard error --- */
+/* --- messages.c --- */
 
 /* Prints "gpuhisto: ", the formatted message and a newline in one write, so that lines of several
  * processes in a pipeline do not mix. Bytes that could end the line or control a terminal are
  * escaped. Any thread; errno does not change. */
 void diag(const char *format, ...) __attribute__((format(printf, 1, 2)));
-
-/* Progress: twice a second if requested, and once for every SIGUSR1 (and SIGINFO, where it exists).
- */
-struct progress {
-    struct source *source;
-    struct timespec begin;
-    bool shown;    /* twice a second */
-    bool terminal; /* one line is rewritten */
-    double next;   /* when to show it again, in seconds since begin */
-    int width;     /* of the line that is on the terminal, in characters */
-};
-
-/* Catches and unblocks the signals, which would otherwise end the process; progress_tick answers
- * them. A signal that is ignored stays ignored. Blocking calls continue (SA_RESTART). Before
- * threads and as early as possible. */
-void progress_catch_signals(void);
-
-/* Starts the clock. The source must outlive the result. */
-struct progress progress_begin(enum progress_when when, struct source *source);
-
-/* Prints what is due. Call it often, with the bytes counted so far, and by one thread at a time. */
-void progress_tick(struct progress *progress, uint64_t bytes);
-
-/* Clears the line on the terminal, before a message. */
-void progress_end(struct progress *progress);
-
-/* Warns of GPUs that were lost and of invalid tokens, and prints what --verbose adds. */
-void diag_engines(const struct pool_outcome *outcome, enum verbosity verbosity);
-
-/* Prints what --timing adds. */
-void diag_timing(const struct pool_outcome *outcome);
-
-/* Facts about the input that are known only before the source is closed, and are printed after the
- * tables. */
-struct remarks {
-    struct error unsupported, one_line; /* warnings of the source; or empty */
-    bool is_decoded;                    /* a file was decompressed */
-    uint64_t bytes;                     /* of content */
-    uint64_t samples, invalid;          /* of text, by the first histogram */
-};
-void remarks_collect(const struct options *options, struct source *source,
-                     const struct tally *tally, struct remarks *remarks);
-void diag_remarks(const struct options *options, const struct remarks *remarks);
 
 /* True, after a message, if a file does not exist and was probably meant as an option's value. */
 bool hint_misplaced(const struct misplaced *misplaced);
@@ -196,6 +152,11 @@ enum {
 
 /* run_count.c: counts the input, and prints the tables. */
 int run_count(struct options *options, struct output *output);
+
+/* run_count.c: catches and unblocks SIGUSR1 and SIGINFO, which ask for progress and would otherwise
+ * end the process. A signal that is ignored stays ignored. Blocking calls continue (SA_RESTART).
+ * Before threads and as early as possible. */
+void progress_catch_signals(void);
 
 /* run_merge.c, run_diff.c: show what the files of tables come to. run.c calls one of them, once
  * output and files are open. */

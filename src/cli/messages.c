@@ -1,26 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* All that a run says on standard error: errors and warnings, progress, --verbose and --timing, and
- * hints at what was probably meant. */
-#include "cli.h"
+/* Messages on standard error, and hints at what was probably meant: by a word of the command line,
+ * or by the bins of a table. */
+#include "option.h"
 
-#include "gpu/engine/gpu_engine.h"
-#include "src/base/clock.h"
 #include "src/base/show.h"
 #include "src/report/format.h"
 #include "src/tally/coarsen.h"
-#include "src/tally/file_tallies.h"
 #include "src/text/number.h"
 
 #include <errno.h>
 #include <inttypes.h>
-#include <signal.h>
 #include <stdarg.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #define LINE_MAX_BYTES 2048 /* twice an error, so that nothing of one is left out */
+#define NAME_COMPARED 32    /* bytes: longer names are no option's */
+#define HINT_BINS 20        /* that people take in at a glance */
 
 void diag(const char *format, ...)
 {
@@ -37,195 +34,157 @@ void diag(const char *format, ...)
     errno = saved;
 }
 
-/* --- progress --- */
+/* --- options that there are not --- */
 
-#define PERIOD_SECONDS 0.5
-
-static atomic_bool is_requested; /* set on whichever thread gets the signal */
-
-static void handle_signal(int signal)
+/* True if the len bytes at name begin an option's name; if `exact`, if they are all of it. */
+static bool is_named(const struct option_row *row, const char *name, size_t len, bool exact)
 {
-    (void)signal;
-    atomic_store(&is_requested, true);
+    return strncmp(row->name, name, len) == 0 && (!exact || row->name[len] == '\0');
 }
 
-static void catch_signal(int signal)
+/* Lists the options that begin with the len bytes at name, or the one with just that name, as in
+ * "--decompress or --device". Returns how many there are. */
+static unsigned list_matches(const char *name, size_t len, char *list, size_t capacity)
 {
-    struct sigaction action = {.sa_handler = handle_signal, .sa_flags = SA_RESTART}, old;
-    sigemptyset(&action.sa_mask);
-    if (sigaction(signal, NULL, &old) == 0 && old.sa_handler != SIG_IGN)
-        sigaction(signal, &action, NULL);
-    /* A program that sends it at once may have started this one with the signal blocked. */
-    sigset_t one;
-    sigemptyset(&one);
-    sigaddset(&one, signal);
-    sigprocmask(SIG_UNBLOCK, &one, NULL);
-}
-
-void progress_catch_signals(void)
-{
-    catch_signal(SIGUSR1);
-#ifdef SIGINFO
-    catch_signal(SIGINFO);
-#endif
-}
-
-struct progress progress_begin(enum progress_when when, struct source *source)
-{
-    struct progress progress = {.source = source, .terminal = isatty(STDERR_FILENO) == 1};
-    progress.shown = when == PROGRESS_ALWAYS || (when == PROGRESS_AUTO && progress.terminal);
-    progress.next = PERIOD_SECONDS;
-    progress.begin = clock_now();
-    return progress;
-}
-
-/* Writes "12.3 GB, 4.500 GB/s, 67%, 8 s left"; the last two only if the size is known. */
-static void describe_progress(const struct progress *progress, uint64_t bytes, double seconds,
-                              char *line, size_t size)
-{
-    static const char units[] = " kMGTPE";
-    double amount = (double)bytes;
-    unsigned unit = 0;
-    for (; amount >= 1000 && units[unit + 1]; unit++)
-        amount /= 1000;
-    int len = snprintf(line, size, unit ? "%.1f %cB" : "%.0f B", amount, units[unit]);
-    len += snprintf(line + len, size - (size_t)len, ", %.3f GB/s",
-                    seconds > 0 ? (double)bytes / seconds / 1e9 : 0);
-    const double fraction = source_fraction(progress->source);
-    if (fraction > 0)
-        snprintf(line + len, size - (size_t)len, ", %.0f%%, %.0f s left", fraction * 100,
-                 seconds * (1 - fraction) / fraction);
-}
-
-/* Replaces the line that is on the terminal. */
-static void rewrite_line(struct progress *progress, const char *line)
-{
-    int width = (int)strlen(line);
-    fprintf(stderr, "\r%-*s%s", progress->width, line, width ? "" : "\r");
-    progress->width = width;
-}
-
-void progress_tick(struct progress *progress, uint64_t bytes)
-{
-    double seconds = clock_seconds_since(&progress->begin);
-    bool due = progress->shown && seconds >= progress->next;
-    const bool is_answer = atomic_exchange(&is_requested, false);
-    if (!due && !is_answer)
-        return;
-    char line[200];
-    describe_progress(progress, bytes, seconds, line, sizeof line);
-    if (is_answer || !progress->terminal) {
-        progress_end(progress);
-        diag("%s", line);
-    } else {
-        rewrite_line(progress, line);
+    unsigned matches = 0, listed = 0;
+    size_t used = 0;
+    bool exact = false;
+    list[0] = '\0';
+    for (size_t i = 0; i < option_count; i++) {
+        matches += is_named(&option_rows[i], name, len, false);
+        exact |= is_named(&option_rows[i], name, len, true);
     }
-    if (due)
-        progress->next = seconds + PERIOD_SECONDS;
-}
-
-void progress_end(struct progress *progress)
-{
-    if (progress->width > 0)
-        rewrite_line(progress, "");
-}
-
-/* --- engines --- */
-
-#define GPU_NAME 16
-
-/* Writes "gpu", or with several GPUs "gpu:1". */
-static void name_gpu(const struct pool_outcome *outcome, const struct pool_gpu *gpu,
-                     char name[GPU_NAME])
-{
-    if (outcome->gpu_count == 1)
-        strcpy(name, "gpu");
-    else
-        snprintf(name, GPU_NAME, "gpu:%d", gpu->number);
-}
-
-static void print_gpu_timing(const struct pool_outcome *outcome, const struct pool_gpu *gpu)
-{
-    const struct gpu_times *times = &gpu->times;
-    const struct gpu_feeding *feeding = &times->feeding;
-    char name[GPU_NAME];
-    name_gpu(outcome, gpu, name);
-    diag("%s: %" PRIu64 " bytes in %" PRIu64 " chunks; took over after %.3f s", name,
-         outcome->gpu_count == 1 ? outcome->gpu_bytes : times->bytes, times->chunks,
-         outcome->gpu_ready);
-    diag("%s: copies %.3f s, kernels %.3f s, of which %.3f s while another chunk was copied", name,
-         times->copy_seconds, times->kernel_seconds, times->overlap_seconds);
-    if (times->decoding.device == 0)
-        return;
-    diag("%s: decompressing takes %.1f MiB of its memory and %.1f MiB of the host's, for %.1f "
-         "MiB of content at a time",
-         name, (double)times->decoding.device / 0x1p20, (double)times->decoding.host / 0x1p20,
-         (double)times->decoding.batch / 0x1p20);
-    diag("%s: its memory was allocated after %.3f s; reading %.3f s, waiting for the device %.3f s "
-         "and for checksums %.3f s, hashing %.3f s",
-         name, feeding->startup, feeding->reading, feeding->device, feeding->checking,
-         feeding->hashing);
-}
-
-void diag_timing(const struct pool_outcome *outcome)
-{
-    const uint64_t bytes = outcome->cpu_bytes + outcome->gpu_bytes;
-    const double seconds = outcome->seconds > 0 ? outcome->seconds : 1e-9;
-    diag("%" PRIu64 " bytes in %.3f s, %.3f GB/s", bytes, outcome->seconds,
-         (double)bytes / seconds / 1e9);
-    diag("cpu: %" PRIu64 " bytes, workers: %u", outcome->cpu_bytes, outcome->workers);
-    if (outcome->gpu_count == 0)
-        diag("gpu: 0 bytes");
-    for (unsigned i = 0; i < outcome->gpu_count; i++)
-        print_gpu_timing(outcome, &outcome->gpus[i]);
-}
-
-static void warn_of_losses(const struct pool_outcome *outcome)
-{
-    for (unsigned i = 0; i < outcome->gpu_count; i++) {
-        const struct pool_gpu *gpu = &outcome->gpus[i];
-        if (!gpu->lost.text[0])
+    if (exact)
+        matches = 1;
+    for (size_t i = 0; i < option_count && used < capacity; i++) {
+        if (!is_named(&option_rows[i], name, len, exact))
             continue;
-        if (outcome->gpu_count == 1)
-            diag("warning: the GPU was lost (%s); the CPU counted the rest", gpu->lost.text);
-        else
-            diag("warning: GPU %d was lost (%s); the others and the CPU counted the rest",
-                 gpu->number, gpu->lost.text);
+        const char *before = listed == 0 ? "" : listed + 1 == matches ? " or " : ", ";
+        used +=
+            (size_t)snprintf(list + used, capacity - used, "%s--%s", before, option_rows[i].name);
+        listed++;
     }
+    return matches;
 }
 
-static const char *why_no_gpu(const struct pool_outcome *outcome)
+/* Returns how many letters have to be inserted, deleted, exchanged or swapped with the next one to
+ * make name[0..len) of other: the optimal string alignment distance. Names are short. */
+static unsigned name_distance(const char *name, size_t len, const char *other)
 {
-    if (device_missing())
-        return device_missing();
-    return outcome->gpu_opened ? "the input ended before it was ready"
-                               : "not requested, or not worth starting";
-}
-
-void diag_engines(const struct pool_outcome *outcome, enum verbosity verbosity)
-{
-    if (outcome->invalid.text[0] && verbosity >= NORMAL)
-        diag("%s", outcome->invalid.text);
-    if (verbosity >= NORMAL)
-        warn_of_losses(outcome);
-    if (verbosity < VERBOSE)
-        return;
-    diag("cpu: %u worker%s, %s", outcome->workers, outcome->workers == 1 ? "" : "s",
-         outcome->cpu_name);
-    for (unsigned i = 0; i < outcome->gpu_count; i++) {
-        char name[GPU_NAME];
-        name_gpu(outcome, &outcome->gpus[i], name);
-        diag("%s: %s", name, outcome->gpus[i].name);
+    unsigned rows[3][NAME_COMPARED + 1];
+    const size_t other_len = strlen(other);
+    if (len > NAME_COMPARED || other_len > NAME_COMPARED)
+        return NAME_COMPARED;
+    for (size_t i = 0; i <= len; i++) {
+        unsigned *row = rows[i % 3], *last = rows[(i + 2) % 3], *before = rows[(i + 1) % 3];
+        row[0] = (unsigned)i;
+        for (size_t j = 1; j <= other_len; j++) {
+            if (i == 0) {
+                row[j] = (unsigned)j;
+                continue;
+            }
+            const unsigned exchanged = last[j - 1] + (name[i - 1] != other[j - 1]);
+            const unsigned moved = (last[j] < row[j - 1] ? last[j] : row[j - 1]) + 1;
+            row[j] = exchanged < moved ? exchanged : moved;
+            if (i > 1 && j > 1 && name[i - 1] == other[j - 2] && name[i - 2] == other[j - 1] &&
+                before[j - 2] + 1 < row[j])
+                row[j] = before[j - 2] + 1;
+        }
     }
-    if (outcome->gpu_refused.text[0])
-        diag("gpu: not used: %s", outcome->gpu_refused.text);
-    else if (outcome->gpu_count == 0)
-        diag("gpu: not used: %s", why_no_gpu(outcome));
+    return rows[len % 3][other_len];
 }
 
-/* --- hints --- */
+/* Returns the option that name[0..len) was probably meant to be, or NULL: its name differs in one
+ * letter, or of a longer name in two. */
+static const struct option_row *find_nearest(const char *name, size_t len)
+{
+    const struct option_row *nearest = NULL;
+    unsigned min = len < 5 ? 2 : 3;
+    for (size_t i = 0; i < option_count; i++) {
+        const unsigned distance = name_distance(name, len, option_rows[i].name);
+        if (distance < min && distance < len) {
+            nearest = &option_rows[i];
+            min = distance;
+        }
+    }
+    return nearest;
+}
 
-#define HINT_BINS 20 /* that people take in at a glance */
+/* Says that there is no such option, and which one was probably meant by name, which may end with
+ * '=' and a value. */
+static int refuse_unknown(const char *typed, const char *name, const struct option_row *meant,
+                          struct error *error)
+{
+    char value[ERROR_SUBJECT_MAX];
+    error_show_subject(name + strcspn(name, "="), value);
+    if (meant)
+        return error_of(error, typed, "no such option; did you mean --%s%s?", meant->name, value);
+    return error_of(error, typed, "no such option; try 'gpuhisto --help'");
+}
+
+/* A long option that does not exist, is ambiguous, or has an argument that it does not take. */
+static int refuse_long(const char *word, struct error *error)
+{
+    char list[512];
+    const char *name = word + 2;
+    const size_t len = strcspn(name, "=");
+    const unsigned matches = list_matches(name, len, list, sizeof list);
+    if (matches == 0)
+        return refuse_unknown(word, name, find_nearest(name, len), error);
+    if (matches == 1)
+        return error_of(error, word, "%s takes no argument", list);
+    return error_of(error, word, "ambiguous; could be %s", list);
+}
+
+/* Returns the long option that a word of letters is when it gets another dash, as in -by=1, or
+ * NULL. */
+static const struct option_row *find_dashless(const char *word)
+{
+    const size_t len = *word == '-' ? strcspn(word + 1, "=") : 0;
+    return len > 1 ? option_find(word + 1, len) : NULL;
+}
+
+int hint_unknown(const char *word, char letter, struct error *error)
+{
+    const struct option_row *meant = find_dashless(word);
+    const char typed[] = {'-', letter, '\0'};
+    if (strncmp(word, "--", 2) == 0)
+        return refuse_long(word, error);
+    return refuse_unknown(meant ? word : typed, word + 1, meant, error);
+}
+
+/* True if a value in the same word as its option, as in "-lf", consists of letters of other
+ * options, which were meant to come first. */
+static bool is_misordered(const char *value)
+{
+    for (; *value; value++) {
+        const struct option_row *row = option_of_letter(*value);
+        if (!row || row->takes != VALUE_NONE)
+            return false;
+    }
+    return true;
+}
+
+void hint_letters(const struct option_row *row, const char *word, const char *value,
+                  struct error *error)
+{
+    const struct option_row *meant = find_dashless(word);
+    const int before = value ? (int)(strlen(word) - strlen(value)) - 1 : 0;
+    if (row->takes == VALUE_OPTIONAL && value && is_misordered(value))
+        error_of(error, word, "'%s' is not a %s of -%c; did you mean %.*s%s%c?", value, row->value,
+                 row->letter, before, word, value, row->letter);
+    else if (meant)
+        refuse_unknown(word, word + 1, meant, error);
+}
+
+/* --- a value that was typed as a file --- */
+
+bool hint_is_value(const char *word)
+{
+    const char *end = word + strspn(word, "0123456789.,");
+    const bool is_size = end > word && end[0] != '\0' && strchr("KMG", end[0]) && end[1] == '\0';
+    return *end == '\0' || is_size || value_type_find(word);
+}
 
 bool hint_misplaced(const struct misplaced *misplaced)
 {
@@ -236,94 +195,6 @@ bool hint_misplaced(const struct misplaced *misplaced)
              misplaced->option, misplaced->word);
     diag("%s", error.text);
     return true;
-}
-
-/* --- remarks --- */
-
-void remarks_collect(const struct options *options, struct source *source,
-                     const struct tally *tally, struct remarks *remarks)
-{
-    const struct histogram_spec *spec = &options->spec;
-    *remarks = (struct remarks){.is_decoded = source_has_decoded(source), .bytes = tally->bytes};
-    source_unsupported(source, &remarks->unsupported);
-    source_one_line(source, &remarks->one_line);
-    if (options->pool.keys)
-        key_tallies_add_up(options->pool.keys, &remarks->samples, &remarks->invalid);
-    if (!spec->mode->is_text || options->pool.keys)
-        return;
-    const struct file_tallies *files = options->pool.files;
-    const size_t row = ROW_INVALID(&spec->binning);
-    remarks->samples = files ? file_tallies_samples(files) : tally->samples;
-    remarks->invalid = files ? file_tallies_count_of(files, row) : tally->counts[row];
-}
-
-#define FILTERS_SIZE 64 /* bytes of the names of all options of a filter */
-
-/* Lists the options that leave lines out, as in "--lines-with and --where". */
-static void list_filters(const struct histogram_spec *spec, char list[FILTERS_SIZE])
-{
-    const struct line_filter *filter = &spec->lines.filter;
-    const bool has_wanted = filter->count > 0 && !filter->strings[0].is_unwanted;
-    const bool has_unwanted = filter->count > 0 && filter->strings[filter->count - 1].is_unwanted;
-    const struct {
-        bool is_given;
-        const char *name;
-    } options[] = {{has_wanted, "--lines-with"},
-                   {has_unwanted, "--lines-without"},
-                   {filter->condition_count > 0, "--where"},
-                   {spec->lines.has_weight, "--weight"}};
-    char *end = list;
-    for (size_t i = 0; i < sizeof options / sizeof options[0]; i++)
-        if (options[i].is_given)
-            end = stpcpy(stpcpy(end, end > list ? " and " : ""), options[i].name);
-}
-
-/* Says why there are no samples. */
-static void say_empty(const struct options *options, const struct remarks *remarks)
-{
-    char left_out[FILTERS_SIZE] = "";
-    list_filters(&options->spec, left_out);
-    if (remarks->bytes == 0)
-        diag("warning: the input is empty, so nothing was counted");
-    else if (*left_out)
-        diag("warning: %s left every line out, so nothing was counted", left_out);
-    else
-        diag("warning: the input has only %s, so nothing was counted",
-             options->spec.lines.field.has_header ? "a header line" : "white space");
-}
-
-/* Says that entropy is that of the content: of compressed files, that of the files themselves is
- * often what was wanted. */
-static void say_content(const struct options *options)
-{
-    for (const struct options *at = options; at; at = at->also)
-        if (options->each && at->report.stats && at->spec.mode->id == MODE_BYTES) {
-            diag("compressed files: their entropy is that of the content; use --decompress=none "
-                 "for that of the files");
-            return;
-        }
-}
-
-void diag_remarks(const struct options *options, const struct remarks *remarks)
-{
-    const struct histogram_spec *spec = &options->spec;
-    if (options->verbosity < NORMAL)
-        return;
-    if (remarks->one_line.text[0])
-        diag("warning: %s", remarks->one_line.text);
-    if (remarks->unsupported.text[0]) /* which explains that all is invalid */
-        diag("warning: %s", remarks->unsupported.text);
-    else if (spec->mode->is_text && remarks->samples == 0 && !remarks->one_line.text[0])
-        say_empty(options, remarks);
-    else if (remarks->samples > 1 && remarks->invalid == remarks->samples)
-        diag("warning: all %" PRIu64 " %s are invalid, so %s was counted", remarks->samples,
-             spec->lines.has_weight                                          ? "samples"
-             : spec->mode->is_binned && spec->lines.field.kind == FIELD_NONE ? "tokens"
-             : field_is_list(&spec->lines.field)                             ? "numbers"
-                                                                             : "lines",
-             spec->mode->is_binned ? "no number" : "nothing");
-    if (remarks->is_decoded)
-        say_content(options);
 }
 
 /* --- ranges --- */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "parse.h"
+/* Numbers and words of the command line. */
+#include "option.h"
 
 #include <math.h>
 #include <stdio.h>
