@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The program: reads the command line, and runs what it asks for: a count (src/cli/run_count.c), a
  * sum of tables (run_merge.c), a comparison of two (run_diff.c), or a text such as that of --help.
- * Says what went wrong, and ends with the exit status. */
+ * A run that fails says why and ends there (run_fail). */
 
-#include "src/base/signals.h"
 #include "src/cli/cli.h"
 
 #include <errno.h>
@@ -42,48 +41,42 @@ static void set_up_malloc(void)
 #endif
 }
 
-/* Raises the limit on the stack if it is too low. 0, or -1 with the error set. */
-static int check_stack(struct error *error)
+/* Raises the limit on the stack if it is too low. */
+static void raise_stack(void)
 {
     struct rlimit limit;
     if (getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur >= STACK_MIN)
-        return 0;
+        return;
     const unsigned long kib = (unsigned long)(limit.rlim_cur >> 10);
     limit.rlim_cur = STACK_MIN;
-    if (limit.rlim_max >= STACK_MIN && setrlimit(RLIMIT_STACK, &limit) == 0)
-        return 0;
-    return error_set(error,
-                     "the stack is limited to %lu KiB, and %d KiB are needed; use 'ulimit -s %d'",
-                     kib, STACK_MIN >> 10, STACK_MIN >> 10);
-}
-
-/* Does what the options ask for. The exit status. */
-static int run(void)
-{
-    switch (options.action) {
-    case ACTION_COUNT:
-        return run_count(&options, &output);
-    case ACTION_MERGE:
-        return run_on_tables(&options, &output, run_merge);
-    case ACTION_DIFF:
-        return run_on_tables(&options, &output, run_diff);
-    default:
-        return run_print(&options, &output);
-    }
+    if (limit.rlim_max < STACK_MIN || setrlimit(RLIMIT_STACK, &limit) != 0)
+        run_fail("the stack is limited to %lu KiB, and %d KiB are needed; use 'ulimit -s %d'", kib,
+                 STACK_MIN >> 10, STACK_MIN >> 10);
 }
 
 int main(int argc, char **argv)
 {
     struct error error;
     progress_catch_signals();
-    if (check_stack(&error) != 0)
-        return run_failed(&error);
+    raise_stack();
     set_up_malloc();
     hold_standard_descriptors();
     const int rc = options_parse(argc, argv, &options, &error);
     if (rc != 0)
-        return run_refused(rc, &error);
-    const int status = run();
-    signals_remove_now(); /* the output of a run that failed */
-    return status;
+        run_refuse(rc == OPTIONS_FAILED ? STATUS_FAILED : STATUS_USAGE, &error);
+    switch (options.action) {
+    case ACTION_COUNT:
+        run_count(&options, &output);
+        break;
+    case ACTION_MERGE:
+        run_on_tables(&options, &output, run_merge);
+        break;
+    case ACTION_DIFF:
+        run_on_tables(&options, &output, run_diff);
+        break;
+    default:
+        run_print(&options, &output);
+        break;
+    }
+    return STATUS_COUNTED;
 }

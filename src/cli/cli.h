@@ -141,9 +141,9 @@ bool hint_misplaced(const struct misplaced *misplaced);
 void hint_ranges(const struct options *options, const struct histogram_spec *spec,
                  const struct tally *tally);
 
-/* --- runs --- */
+/* --- runs, which end the process where they fail --- */
 
-/* The exit status, which runs return. */
+/* The exit status. */
 enum {
     STATUS_COUNTED = 0,
     STATUS_FAILED = 1,
@@ -151,43 +151,54 @@ enum {
 };
 
 /* run_count.c: counts the input, and prints the tables. */
-int run_count(struct options *options, struct output *output);
+void run_count(struct options *options, struct output *output);
 
 /* run_count.c: catches and unblocks SIGUSR1 and SIGINFO, which ask for progress and would otherwise
  * end the process. A signal that is ignored stays ignored. Blocking calls continue (SA_RESTART).
  * Before threads and as early as possible. */
 void progress_catch_signals(void);
 
-/* run_merge.c, run_diff.c: show what the files of tables come to. run.c calls one of them, once
- * output and files are open. */
-typedef int run_show(struct options *options, struct output *output,
-                     const struct preopened_list *files);
+/* run_merge.c, run_diff.c: show what the files of tables come to. run_on_tables calls one of them,
+ * once output and files are open. */
+typedef void run_show(struct options *options, struct output *output,
+                      const struct preopened_list *files);
 run_show run_merge, run_diff;
-int run_on_tables(struct options *options, struct output *output, run_show *show);
+void run_on_tables(struct options *options, struct output *output, run_show *show);
 
 /* run_merge.c: warns of tables whose samples came from elsewhere than those of the first one. */
 struct merge;
-void run_warn_of_others(const struct merge *merge);
+void run_warn_of_others(const struct options *options, const struct merge *merge);
 
 /* Prints --help, --version or --kernel=help, and closes the output. */
-int run_print(const struct options *options, struct output *output);
+void run_print(const struct options *options, struct output *output);
 
 /* --- run.c: what runs have in common --- */
 
-/* Print why the run failed, or an error of options_parse. The exit status. */
-int run_failed(const struct error *error);
-int run_refused(int rc, const struct error *error);
-int run_no_memory(void);
+/* Ends the process, even while threads may be at work. */
+_Noreturn void run_leave(int status);
+
+/* Print why the run failed, and end it: with an error; with a formatted one; with one about a file,
+ * unless that is NULL; or with an error if rc is not 0. */
+_Noreturn void run_refuse(int status, const struct error *error);
+_Noreturn void run_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
+_Noreturn void run_fail_of(const char *file, const char *what);
+void run_check(int rc, const struct error *error);
 
 /* Finds the output before anything is read. Refuses one that is among the inputs, which the table
- * would replace. 0, or -1 with an error. */
-int run_open_output(const struct options *options, struct output *output, struct error *error);
+ * would replace. */
+void run_open_output(const struct options *options, struct output *output);
+
+/* Begins to write, once everything is known. */
+struct writer *run_begin_output(struct output *output);
+
+/* Closes the output, which reports a full disk or a closed descriptor. */
+void run_end_output(struct output *output, enum verbosity verbosity);
 
 /* Puts the run into a sandbox (src/sandbox/sandbox.h), unless the user does not want that or a GPU
  * may be used. Input, tables and output are open, and no thread was started. `source` or `tables`
- * is NULL. 0; or -1, after a message, if the user requires a sandbox and there is none. */
-int run_enter_sandbox(const struct options *options, const struct output *output,
-                      struct source *source, const struct preopened_list *tables);
+ * is NULL. */
+void run_enter_sandbox(const struct options *options, const struct output *output,
+                       struct source *source, const struct preopened_list *tables);
 
 /* Returns what the names and counts of keys may take: a gibibyte, or more if there may be many
  * keys. */
@@ -204,22 +215,15 @@ size_t run_shown_keys(const struct options *options, bool is_sequence);
 #define RUN_COLUMNS_SIZE (NAME_TEXT_BYTE * sizeof((struct options *)0)->by_fields + 1)
 void run_name_columns(const struct options *options, char text[RUN_COLUMNS_SIZE]);
 
-/* Joins keys that are times (key_times_join), and says once that they are in UTC then. 0, or -1
- * with an error. */
-int run_join_times(const struct options *options, struct key_tallies *keys, bool are_fine,
-                   struct tally *tally, struct key_tallies **joined, bool *said_utc,
-                   struct error *error);
+/* Joins keys that are times (key_times_join), of a file or of several (NULL). Says once that they
+ * are in UTC then. Returns keys to close; or NULL: they are as they were. */
+struct key_tallies *run_join_times(const struct options *options, struct key_tallies *keys,
+                                   const char *file, bool are_fine, struct tally *tally,
+                                   bool *said_utc);
 
-/* Writes the tables of all keys (options->pool.keys) of options->spec, which may `follow`
- * others; times among them are joined, unless a table is to be merged. The tally is worked with.
- * 0, or -1 with an error. */
-int run_write_keys(struct writer *out, const struct options *options, bool follow,
-                   struct tally *tally, bool *said_utc, struct error *error);
-
-/* Closes the output, which reports a full disk or a closed descriptor. The exit status. */
-int run_end(struct output *output, enum verbosity verbosity);
-
-/* Ends the process while threads may be at work. */
-_Noreturn void run_leave(int status);
+/* Writes the tables of all keys (options->pool.keys) of options->spec, which may `follow` others;
+ * times among them are joined, unless a table is to be merged. The tally is worked with. */
+void run_write_keys(struct writer *out, const struct options *options, bool follow,
+                    struct tally *tally, bool *said_utc);
 
 #endif

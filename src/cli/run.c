@@ -12,39 +12,75 @@
 
 #include <errno.h>
 #include <sched.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-int run_failed(const struct error *error)
+/* --- how a run ends --- */
+
+/* A thread that is stuck in the GPU's driver may hold up the end of the process, so the descriptors
+ * are closed first: whoever reads the output learns that there is no more. */
+_Noreturn void run_leave(int status)
+{
+    signals_remove_now();
+    close(STDOUT_FILENO);
+    close(STDERR_FILENO);
+    if (signals_interrupted())
+        signals_end_interrupted();
+    _exit(status);
+}
+
+_Noreturn void run_refuse(int status, const struct error *error)
 {
     diag("%s", error->text);
-    return STATUS_FAILED;
+    run_leave(status);
 }
 
-int run_refused(int rc, const struct error *error)
+_Noreturn void run_fail(const char *format, ...)
 {
-    diag("%s", error->text);
-    return rc == OPTIONS_FAILED ? STATUS_FAILED : STATUS_USAGE;
+    struct error error;
+    va_list args;
+    va_start(args, format);
+    vsnprintf(error.text, sizeof error.text, format, args);
+    va_end(args);
+    run_refuse(STATUS_FAILED, &error);
 }
 
-int run_no_memory(void)
+_Noreturn void run_fail_of(const char *file, const char *what)
 {
-    diag("out of memory");
-    return STATUS_FAILED;
+    struct error error;
+    error_set(&error, "%s", what);
+    if (file)
+        error_begin(&error, file);
+    run_refuse(STATUS_FAILED, &error);
 }
 
-int run_end(struct output *output, enum verbosity verbosity)
+void run_check(int rc, const struct error *error)
+{
+    if (rc != 0)
+        run_refuse(STATUS_FAILED, error);
+}
+
+struct writer *run_begin_output(struct output *output)
+{
+    struct error error;
+    struct writer *out = output_open(output, &error);
+    run_check(out ? 0 : -1, &error);
+    return out;
+}
+
+void run_end_output(struct output *output, enum verbosity verbosity)
 {
     struct error warning, error;
-    if (output_close(output, &warning, &error) != 0)
-        return run_failed(&error);
+    run_check(output_close(output, &warning, &error), &error);
     if (warning.text[0] && verbosity >= NORMAL)
         diag("warning: %s", warning.text);
-    return STATUS_COUNTED;
 }
+
+/* --- a run that prints a text --- */
 
 static void write_kernels(struct writer *out)
 {
@@ -60,7 +96,7 @@ static void write_version(struct writer *out)
         writer_format(out, "built without %s\n", BUILT_WITHOUT);
 }
 
-int run_print(const struct options *options, struct output *output)
+void run_print(const struct options *options, struct output *output)
 {
     struct error unused; /* standard output is always there */
     output_prepare(output, NULL, &unused);
@@ -73,66 +109,47 @@ int run_print(const struct options *options, struct output *output)
         write_version(out);
     else
         write_kernels(out);
-    return run_end(output, options->verbosity);
-}
-
-/* A thread that is stuck in the GPU's driver may hold up the end of the process, so the descriptors
- * are closed first: whoever reads the output learns that there is no more. */
-_Noreturn void run_leave(int status)
-{
-    signals_remove_now();
-    close(STDOUT_FILENO);
-    close(STDERR_FILENO);
-    if (signals_interrupted())
-        signals_end_interrupted();
-    _exit(status);
+    run_end_output(output, options->verbosity);
 }
 
 /* --- opening --- */
 
-/* Refuses an output that is one of the inputs: the table would replace what was counted. 0, or -1
- * with the error set. */
-static int check_inputs_stay(const struct options *options, const struct output *output,
-                             struct error *error)
+/* Refuses an output that is one of the inputs: the table would replace what was counted. */
+static void check_inputs_stay(const struct options *options, const struct output *output)
 {
     struct stat file;
     if (options->operand_count == 0 && fstat(STDIN_FILENO, &file) == 0 &&
         output_is_file(output, &file))
-        return error_of(error, options->output, "is also the input, which --output would replace");
+        run_fail_of(options->output, "is also the input, which --output would replace");
     for (size_t i = 0; i < options->operand_count; i++) {
         const char *name = options->operands[i];
         const int rc = strcmp(name, "-") == 0 ? fstat(STDIN_FILENO, &file) : stat(name, &file);
         if (rc == 0 && output_is_file(output, &file))
-            return error_of(error, name, "is also an input, which --output would replace");
+            run_fail_of(name, "is also an input, which --output would replace");
     }
-    return 0;
 }
 
-int run_open_output(const struct options *options, struct output *output, struct error *error)
+void run_open_output(const struct options *options, struct output *output)
 {
-    if (output_prepare(output, options->output, error) != 0)
-        return -1;
-    /* A sum may replace one of its tables. */
-    return options->action == ACTION_MERGE ? 0 : check_inputs_stay(options, output, error);
+    struct error error;
+    run_check(output_prepare(output, options->output, &error), &error);
+    if (options->action != ACTION_MERGE) /* a sum may replace one of its tables */
+        check_inputs_stay(options, output);
 }
 
-int run_on_tables(struct options *options, struct output *output, run_show *show)
+void run_on_tables(struct options *options, struct output *output, run_show *show)
 {
     static char standard_input[] = "-";
     static char *const only[] = {standard_input};
     const bool has_operands = options->operand_count > 0;
     struct preopened_list files;
-    struct error error;
-    if (run_open_output(options, output, &error) != 0)
-        return run_failed(&error);
+    run_open_output(options, output);
     if (preopened_list_open(&files, has_operands ? options->operands : only,
                             has_operands ? options->operand_count : 1) != 0)
-        return run_no_memory();
-    const int status = run_enter_sandbox(options, output, NULL, &files) != 0
-                           ? STATUS_FAILED
-                           : show(options, output, &files);
+        run_fail("out of memory");
+    run_enter_sandbox(options, output, NULL, &files);
+    show(options, output, &files);
     preopened_list_close(&files);
-    return status;
 }
 
 /* --- the sandbox --- */
@@ -208,8 +225,8 @@ static void allow_run(struct sandbox *sandbox, const struct options *options,
         sandbox_allow(sandbox, target->file, SANDBOX_WRITE);
 }
 
-int run_enter_sandbox(const struct options *options, const struct output *output,
-                      struct source *source, const struct preopened_list *tables)
+void run_enter_sandbox(const struct options *options, const struct output *output,
+                       struct source *source, const struct preopened_list *tables)
 {
     const char *against = error_against(options);
     struct sandbox sandbox = {.rules = -1, .seccomp_error = ENOSYS};
@@ -226,13 +243,10 @@ int run_enter_sandbox(const struct options *options, const struct output *output
         sandbox_enter(&sandbox);
         sandbox_describe(&sandbox, &text);
     }
-    if (options->sandbox == SANDBOX_REQUIRED && !sandbox_is_whole(&sandbox)) {
-        diag("--sandbox=require: %s", text.text);
-        return -1;
-    }
+    if (options->sandbox == SANDBOX_REQUIRED && !sandbox_is_whole(&sandbox))
+        run_fail("--sandbox=require: %s", text.text);
     if (options->verbosity >= VERBOSE)
         diag("sandbox: %s", text.text);
-    return 0;
 }
 
 /* --- keys --- */
@@ -256,9 +270,8 @@ size_t run_shown_keys(const struct options *options, bool is_sequence)
     return options->top > 0 ? options->top : is_cut && !is_sequence ? PICTURE_ROWS : SIZE_MAX;
 }
 
-/* Sorts keys as --sort says, and sets *top to how many are shown. Numbers and times that a heat map
- * has in their order are all shown, unless --top picks some. 0, or -1 if memory is short. */
-static int sort_as_asked(const struct options *options, struct key_tallies *keys, size_t *top)
+/* Puts keys in the order of --sort. */
+static void sort_as_asked(const struct options *options, struct key_tallies *keys)
 {
     const struct report_options *report = &options->report;
     const bool skip_invalid = options->pool.invalid == INVALID_SKIP;
@@ -267,48 +280,49 @@ static int sort_as_asked(const struct options *options, struct key_tallies *keys
                                                          (report->stats || skip_invalid),
                                           .quantile_count = report->quantile_count,
                                           .quantiles = report->quantiles};
+    const unsigned threads = run_threads_of(options);
+    const bool is_reversed = report->order.is_reversed;
     const bool is_by_name = strcmp(report->order.column, GROUP_ORDER_KEY) == 0;
     const bool is_by_count = strcmp(report->order.column, GROUP_ORDER_COUNT) == 0;
     const enum key_order by_count = columns.has_numbers ? KEYS_BY_VALID : KEYS_BY_COUNT;
-    const bool is_reversed = report->order.is_reversed;
     size_t *list = NULL;
-    if (key_tallies_sort(keys, is_by_count && !is_reversed ? by_count : KEYS_BY_NAME,
-                         run_threads_of(options)) != 0)
-        return -1;
-    *top = run_shown_keys(options, is_by_name && options->spec.mode->is_binned &&
-                                       report->format->heat && key_tallies_are_sequence(keys));
-    if ((is_by_name || is_by_count) && !is_reversed)
-        return 0;
-    struct groups groups = groups_of_keys(keys, SIZE_MAX, NULL, skip_invalid);
-    groups.threads = run_threads_of(options);
-    const int rc = group_order_list(&report->order, &columns, &groups, &list) == 0
-                       ? key_tallies_reorder(keys, list)
-                       : -1;
-    free(list);
-    return rc;
+    int rc = key_tallies_sort(keys, is_by_count && !is_reversed ? by_count : KEYS_BY_NAME, threads);
+    if (rc == 0 && (is_reversed || !(is_by_name || is_by_count))) {
+        struct groups groups = groups_of_keys(keys, SIZE_MAX, NULL, skip_invalid);
+        groups.threads = threads;
+        rc = group_order_list(&report->order, &columns, &groups, &list);
+        rc = rc == 0 ? key_tallies_reorder(keys, list) : rc;
+        free(list);
+    }
+    if (rc != 0)
+        run_fail("out of memory");
 }
 
-/* Sorts keys: by name, or if not all are shown by their samples. In a heat map, numbers and times
- * are all shown, unless --top picks some, and always in their order. Sets *top to how many are
- * shown. 0, or -1 if memory is short. */
-static int sort_keys(const struct options *options, struct key_tallies *keys, size_t *top)
+/* Sorts keys: as --sort says, or by name, or if not all are shown by their samples. Numbers and
+ * times in a heat map are all shown, unless --top picks some, and in their order unless --sort says
+ * another. Returns how many are shown. */
+static size_t sort_keys(const struct options *options, struct key_tallies *keys)
 {
     const struct report_options *report = &options->report;
-    const unsigned threads = run_threads_of(options);
     const bool is_heat = report->format->heat && options->spec.mode->is_binned;
-    if ((options->top == 0 || is_heat) && key_tallies_sort(keys, KEYS_BY_NAME, threads) != 0)
-        return -1;
-    const bool is_sequence = is_heat && key_tallies_are_sequence(keys);
-    *top = run_shown_keys(options, is_sequence);
-    if (options->top == 0 && key_tallies_count(keys) <= *top)
-        return 0;
-    if (key_tallies_sort(keys,
-                         options->pool.invalid == INVALID_SKIP ? KEYS_BY_VALID : KEYS_BY_COUNT,
-                         threads) != 0)
-        return -1;
+    const bool is_by_name =
+        !report->order.column || strcmp(report->order.column, GROUP_ORDER_KEY) == 0;
+    const enum key_order by_count =
+        options->pool.invalid == INVALID_SKIP ? KEYS_BY_VALID : KEYS_BY_COUNT;
+    const unsigned threads = run_threads_of(options);
+    if (report->order.column)
+        sort_as_asked(options, keys);
+    else if ((options->top == 0 || is_heat) && key_tallies_sort(keys, KEYS_BY_NAME, threads) != 0)
+        run_fail("out of memory");
+    const bool is_sequence = is_heat && is_by_name && key_tallies_are_sequence(keys);
+    const size_t top = run_shown_keys(options, is_sequence);
+    if (report->order.column || (options->top == 0 && key_tallies_count(keys) <= top))
+        return top;
+    if (key_tallies_sort(keys, by_count, threads) != 0)
+        run_fail("out of memory");
     if (is_sequence)
-        key_tallies_sort_top(keys, *top);
-    return 0;
+        key_tallies_sort_top(keys, top);
+    return top;
 }
 
 void run_name_columns(const struct options *options, char text[RUN_COLUMNS_SIZE])
@@ -327,65 +341,47 @@ void run_name_columns(const struct options *options, char text[RUN_COLUMNS_SIZE]
     }
 }
 
-/* Writes the tables of keys that were joined. 0, or -1 if memory is short. */
-static int write_keys(struct writer *out, const struct options *options, struct key_tallies *keys,
-                      bool follow, struct tally *tally)
+struct key_tallies *run_join_times(const struct options *options, struct key_tallies *keys,
+                                   const char *file, bool are_fine, struct tally *tally,
+                                   bool *said_utc)
 {
+    struct key_tallies *joined = NULL;
+    enum key_times times = KEY_TIMES_NO_MEMORY;
+    if (key_tallies_sort(keys, KEYS_BY_NAME, run_threads_of(options)) == 0)
+        times = key_times_join(keys, &options->spec, are_fine, tally, &joined);
+    if (times == KEY_TIMES_NO_MEMORY)
+        run_fail_of(file, "out of memory");
+    if (times == KEY_TIMES_COARSE)
+        run_fail_of(file, "the tables have times of several offsets from UTC, whose buckets "
+                          "overlap; count all files in one run, or as shares (--part)");
+    if (times == KEY_TIMES_IN_UTC && !*said_utc && options->verbosity >= NORMAL)
+        diag("times have several offsets from UTC, so their buckets are in UTC");
+    *said_utc |= times == KEY_TIMES_IN_UTC;
+    return joined;
+}
+
+void run_write_keys(struct writer *out, const struct options *options, bool follow,
+                    struct tally *tally, bool *said_utc)
+{
+    const struct shard_record *shard = options->report.shard;
+    struct key_tallies *counted = options->pool.keys, *joined = NULL;
+    const bool is_part =
+        shard && !shard_record_is_complete(shard) && options->report.format->is_read_back;
     char columns[RUN_COLUMNS_SIZE];
-    const bool skip_invalid = options->pool.invalid == INVALID_SKIP;
-    size_t top;
+    if (key_times_are_used(&options->spec) && !is_part)
+        joined = run_join_times(options, counted, NULL, options->action == ACTION_COUNT || shard,
+                                tally, said_utc);
+    if (joined)
+        key_tallies_thaw(counted);
+    struct key_tallies *keys = joined ? joined : counted;
     run_name_columns(options, columns);
-    if ((options->report.order.column ? sort_as_asked : sort_keys)(options, keys, &top) != 0)
-        return -1;
-    struct groups groups = groups_of_keys(keys, top, columns, skip_invalid);
+    const size_t top = sort_keys(options, keys);
+    struct groups groups =
+        groups_of_keys(keys, top, columns, options->pool.invalid == INVALID_SKIP);
     groups.threads = run_threads_of(options);
     groups.is_ordered = options->report.order.column != NULL;
     report_write_gap(out, &options->report, follow);
     report_write_groups(out, &options->report, &options->spec, &groups, tally);
     key_tallies_thaw(keys);
-    return 0;
-}
-
-int run_join_times(const struct options *options, struct key_tallies *keys, bool are_fine,
-                   struct tally *tally, struct key_tallies **joined, bool *said_utc,
-                   struct error *error)
-{
-    if (key_tallies_sort(keys, KEYS_BY_NAME, run_threads_of(options)) != 0)
-        return error_set(error, "out of memory");
-    switch (key_times_join(keys, &options->spec, are_fine, tally, joined)) {
-    case KEY_TIMES_NO_MEMORY:
-        return error_set(error, "out of memory");
-    case KEY_TIMES_COARSE:
-        return error_set(error, "the tables have times of several offsets from UTC, whose buckets "
-                                "overlap; count all files in one run, or as shares (--part)");
-    case KEY_TIMES_IN_UTC:
-        if (!*said_utc && options->verbosity >= NORMAL)
-            diag("times have several offsets from UTC, so their buckets are in UTC");
-        *said_utc = true;
-        break;
-    case KEY_TIMES_SAME:
-    case KEY_TIMES_JOINED:
-        break;
-    }
-    return 0;
-}
-
-int run_write_keys(struct writer *out, const struct options *options, bool follow,
-                   struct tally *tally, bool *said_utc, struct error *error)
-{
-    const struct shard_record *shard = options->report.shard;
-    struct key_tallies *keys = options->pool.keys, *joined = NULL;
-    const bool is_part =
-        shard && !shard_record_is_complete(shard) && options->report.format->is_read_back;
-    if (key_times_are_used(&options->spec) && !is_part) {
-        const bool are_fine = options->action == ACTION_COUNT || shard;
-        const int rc = run_join_times(options, keys, are_fine, tally, &joined, said_utc, error);
-        if (rc != 0)
-            return rc;
-    }
-    if (joined)
-        key_tallies_thaw(keys);
-    const int rc = write_keys(out, options, joined ? joined : keys, follow, tally);
     key_tallies_close(joined);
-    return rc == 0 ? 0 : error_set(error, "out of memory");
 }

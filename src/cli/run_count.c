@@ -167,110 +167,90 @@ static unsigned count_specs(const struct options *options)
     return count;
 }
 
-/* Divides the input, if one shard of it is counted. The exit status. */
-static int open_shard(struct counting *run)
+/* Divides the input, if one shard of it is counted. */
+static void open_shard(struct counting *run)
 {
     struct options *options = run->options;
     struct error error;
     if (options->part.of == 0)
-        return STATUS_COUNTED;
+        return;
     options->input.shard = &run->shard;
     for (struct options *at = options; at; at = at->also)
         at->report.shard = &run->record;
     const int rc =
         shard_open(&run->shard, &options->part, options->operands, options->operand_count, &error);
-    if (rc == 0)
-        return STATUS_COUNTED;
-    diag("%s", error.text);
-    return rc == SHARD_REFUSED ? STATUS_USAGE : STATUS_FAILED;
+    if (rc != 0)
+        run_refuse(rc == SHARD_REFUSED ? STATUS_USAGE : STATUS_FAILED, &error);
 }
 
-/* Compiles the regular expressions that choose lines, and that name their parts. The exit status.
- */
-static int open_filters(struct options *options)
+/* Compiles the regular expressions that choose lines, and that name their parts. */
+static void open_filters(struct options *options)
 {
     struct error error;
-    int rc = 0;
-    for (; options && rc == 0; options = options->also)
-        if ((rc = line_filter_open(&options->spec.lines.filter, &error)) == 0)
+    for (; options; options = options->also) {
+        int rc = line_filter_open(&options->spec.lines.filter, &error);
+        if (rc == 0)
             rc = line_format_open(&options->line, &error);
-    if (rc == 0)
-        return STATUS_COUNTED;
-    diag("%s", error.text);
-    return rc == REGEX_WRONG ? STATUS_USAGE : STATUS_FAILED;
+        if (rc != 0)
+            run_refuse(rc == REGEX_WRONG ? STATUS_USAGE : STATUS_FAILED, &error);
+    }
 }
 
-/* Completes the options that need the type of values, which the first file's header says. The exit
- * status. */
-static int read_type(struct options *options, struct source *source)
+/* Completes the options that need the type of values, which the first file's header says. */
+static void read_type(struct options *options, struct source *source)
 {
     struct header header;
     struct error error;
     if (!options->pending)
-        return STATUS_COUNTED;
-    if (source_find_header(source, &header, &error) != 0)
-        return run_failed(&error);
+        return;
+    run_check(source_find_header(source, &header, &error), &error);
     const int rc = options_finish_type(options, header.type, &error);
     if (rc != 0)
-        return run_refused(rc, &error);
+        run_refuse(rc == OPTIONS_FAILED ? STATUS_FAILED : STATUS_USAGE, &error);
     source_set_options(source, &options->input);
-    return STATUS_COUNTED;
 }
 
-/* Opens what the pool counts into: the tally, and those of files or keys. 0, or -1: out of memory.
- */
-static int open_tallies(struct counting *run)
+/* Opens what the pool counts into: the tally, and those of files or keys. */
+static void open_tallies(struct counting *run)
 {
     struct options *options = run->options;
-    if (options->each && !(options->pool.files = file_tallies_open(
-                               source_files(run->source), count_specs(options),
-                               (struct file_division){options->each_size, BLOCK_BYTES_MAX})))
-        return -1;
-    if (options->spec.lines.key_count > 0 &&
-        !(options->pool.keys = key_tallies_open(&options->spec, options->max_keys,
-                                                run_max_key_bytes(options->max_keys))))
-        return -1;
-    if (options->interval > 0 && tally_open(&run->so_far, &options->spec) != 0)
-        return -1;
-    return tally_open(&run->tally, &options->spec);
+    const struct file_division division = {options->each_size, BLOCK_BYTES_MAX};
+    if (options->each)
+        options->pool.files =
+            file_tallies_open(source_files(run->source), count_specs(options), division);
+    if (options->spec.lines.key_count > 0)
+        options->pool.keys = key_tallies_open(&options->spec, options->max_keys,
+                                              run_max_key_bytes(options->max_keys));
+    if ((options->each && !options->pool.files) ||
+        (options->spec.lines.key_count > 0 && !options->pool.keys) ||
+        (options->interval > 0 && tally_open(&run->so_far, &options->spec) != 0) ||
+        tally_open(&run->tally, &options->spec) != 0)
+        run_fail("out of memory");
 }
 
-/* Opens the output and the input, and enters the sandbox. The exit status. */
-static int open_run(struct counting *run)
+/* Opens the output and the input, and enters the sandbox. */
+static void open_run(struct counting *run)
 {
     struct options *options = run->options;
     struct error error;
     if (hint_misplaced(&options->misplaced))
-        return STATUS_FAILED;
-    int status = open_filters(options);
-    if (status != STATUS_COUNTED)
-        return status;
-    if (run_open_output(options, run->output, &error) != 0)
-        return run_failed(&error);
-    status = open_shard(run);
-    if (status != STATUS_COUNTED)
-        return status;
+        run_leave(STATUS_FAILED);
+    open_filters(options);
+    run_open_output(options, run->output);
+    open_shard(run);
     run->source = source_open(options->operands, options->operand_count, &options->input);
     if (!run->source)
-        return run_no_memory();
-    if (pool_choose_gpus(&options->pool, run->source, &error) != 0) {
-        source_close(run->source);
-        return run_failed(&error);
-    }
+        run_fail("out of memory");
+    run_check(pool_choose_gpus(&options->pool, run->source, &error), &error);
     run->progress = progress_begin(options->progress, run->source);
     run->next = options->interval;
     if (options->interval > 0) {
         options->report.terminal.in_place = isatty(STDOUT_FILENO) == 1;
         signals_await_interrupt();
     }
-    if (run_enter_sandbox(options, run->output, run->source, NULL) != 0)
-        return STATUS_FAILED;
-    status = read_type(options, run->source);
-    if (status != STATUS_COUNTED)
-        source_close(run->source);
-    else if (open_tallies(run) != 0)
-        status = run_no_memory();
-    return status;
+    run_enter_sandbox(options, run->output, run->source, NULL);
+    read_type(options, run->source);
+    open_tallies(run);
 }
 
 /* --- what is written --- */
@@ -332,21 +312,18 @@ static void print_so_far(struct counting *run, const struct pool_view *view, boo
     tally_clear(&run->so_far);
     if (pool_so_far(view, &run->so_far) != 0)
         return;
-    if (key_tallies_check(options->pool.keys, &error) != 0)
-        run_leave(run_failed(&error));
+    run_check(key_tallies_check(options->pool.keys, &error), &error);
     progress_end(&run->progress);
     fit_terminal(options, !is_last);
     struct writer *out = output_open(run->output, &error);
     if (!options->pool.keys) {
         skip_invalid(options, &run->so_far);
         write_tables(out, options, run->has_printed, &run->so_far);
-    } else if (run_write_keys(out, options, run->has_printed, &run->so_far, &run->said_utc,
-                              &error) != 0) {
-        run_leave(run_failed(&error));
+    } else {
+        run_write_keys(out, options, run->has_printed, &run->so_far, &run->said_utc);
     }
     run->has_printed = true;
-    if (output_flush(run->output, &error) != 0)
-        run_leave(run_failed(&error));
+    run_check(output_flush(run->output, &error), &error);
 }
 
 /* Prints the last table after a SIGINT and ends the process. The program that writes our pipe has
@@ -416,13 +393,13 @@ static int record_shard(const struct shard *shard, struct shard_record *record)
 }
 
 /* Says how many tokens are not numbers for the histograms of --also, whose lines are not known.
- * 0, or -1 if that ends the run. */
-static int check_also(const struct options *options, const struct tally *tally)
+ * Ends the run if they are errors. */
+static void check_also(const struct options *options, const struct tally *tally)
 {
     const struct file_tallies *files = options->pool.files;
     const bool is_error = options->pool.invalid == INVALID_ERROR;
     unsigned number = 2;
-    int rc = 0;
+    bool is_wrong = false;
     for (const struct options *at = options->also; at; at = at->also, number++) {
         tally = tally->also;
         files = file_tallies_also(files);
@@ -434,35 +411,31 @@ static int check_also(const struct options *options, const struct tally *tally)
         if (invalid > 0 && (is_error || options->verbosity >= NORMAL))
             diag("histogram %u: %" PRIu64 " %s", number, invalid,
                  invalid == 1 ? "sample is not a number" : "samples are not numbers");
-        rc = invalid > 0 && is_error ? -1 : rc;
+        is_wrong |= invalid > 0 && is_error;
     }
-    return rc;
+    if (is_wrong)
+        run_leave(STATUS_FAILED);
 }
 
-/* Prints the result, which the output ends with. The exit status. */
-static int print_result(struct counting *run)
+/* Prints the result, which the output ends with. */
+static void print_result(struct counting *run)
 {
     struct options *options = run->options;
     struct tally *tally = &run->tally;
-    struct error error;
-    if (check_also(options, tally) != 0)
-        return STATUS_FAILED;
+    check_also(options, tally);
     if (!options->each && !options->pool.keys)
         skip_invalid(options, tally);
     fit_terminal(options, false);
-    struct writer *out = output_open(run->output, &error);
-    if (!out)
-        return run_failed(&error);
+    struct writer *out = run_begin_output(run->output);
     if (options->each)
         write_each(out, options, tally);
     else if (!options->pool.keys)
         write_tables(out, options, run->has_printed, tally);
-    else if (run_write_keys(out, options, run->has_printed, tally, &run->said_utc, &error) != 0)
-        return run_failed(&error);
-    const int status = run_end(run->output, options->verbosity);
-    for (; options && status == STATUS_COUNTED; options = options->also, tally = tally->also)
+    else
+        run_write_keys(out, options, run->has_printed, tally, &run->said_utc);
+    run_end_output(run->output, options->verbosity);
+    for (; options; options = options->also, tally = tally->also)
         hint_ranges(options, &options->spec, tally);
-    return status;
 }
 
 /* --- what is said of engines --- */
@@ -660,32 +633,28 @@ static void close_run(struct counting *run)
     }
 }
 
-int run_count(struct options *options, struct output *output)
+void run_count(struct options *options, struct output *output)
 {
     struct counting run = {.options = options, .output = output};
     struct error error;
-    int status = open_run(&run);
-    if (status != STATUS_COUNTED)
-        return status;
+    open_run(&run);
     options->pool.tick = tick;
     options->pool.tick_arg = &run;
     const struct pool_task task = {&options->spec, run.source, &run.tally};
     const int rc = pool_run(&options->pool, &task, &run.outcome, &error);
     progress_end(&run.progress);
-    if (rc != 0) /* threads may still be at work */
-        run_leave(run_failed(&error));
+    run_check(rc, &error);
     collect_remarks(options, run.source, &run.tally, &run.remarks);
     source_close(run.source);
     if (options->part.of > 0 && record_shard(&run.shard, &run.record) != 0)
-        run_leave(run_no_memory());
-    status = print_result(&run);
+        run_fail("out of memory");
+    print_result(&run);
     print_engines(&run.outcome, options->verbosity);
     print_remarks(options, &run.remarks);
     if (options->pool.timing)
         print_timing(&run.outcome);
     /* Without CUDA's tear-down, which takes 100 ms, and longer while CUDA is still starting. */
     if (run.outcome.gpu_opened || signals_interrupted())
-        run_leave(status);
+        run_leave(STATUS_COUNTED);
     close_run(&run);
-    return status;
 }

@@ -13,76 +13,66 @@
 
 #define THREAD_BYTES ((uint64_t)1 << 20) /* fewer are read before a thread has started */
 
-/* Reads and adds up all files. 0, or -1 with an error. */
-static int read_files(const struct options *options, const struct preopened_list *files,
-                      struct merge *merge, struct error *error)
+/* Reads and adds up all files. */
+static void add_files(const struct options *options, const struct preopened_list *files,
+                      struct merge *merge)
 {
     unsigned threads = options->pool.threads;
-    if (threads > 0 || files->count == 1)
-        return merge_files(files, threads, 0, merge, error);
-    threads = system_limits_processors(sched_getaffinity);
-    if (threads > 1) {
-        const unsigned quota = system_limits_quota("");
+    uint64_t thread_bytes = 0;
+    struct error error;
+    if (threads == 0 && files->count > 1) {
+        threads = system_limits_processors(sched_getaffinity);
+        thread_bytes = THREAD_BYTES;
+        const unsigned quota = threads > 1 ? system_limits_quota("") : threads;
         threads = quota < threads ? quota : threads;
     }
-    return merge_files(files, threads, THREAD_BYTES, merge, error);
+    run_check(merge_files(files, threads, thread_bytes, merge, &error), &error);
+    run_check(key_tallies_check(merge->keys, &error), &error);
 }
 
-/* Adds up all files. 0, or -1 with an error. */
-static int add_files(const struct options *options, const struct preopened_list *files,
-                     struct merge *merge, struct error *error)
+/* Refuses a sum by key, or one of all samples, that cannot be shown as the options say. */
+static void check_keys(const struct options *options, const struct merge *merge)
 {
-    const int rc = read_files(options, files, merge, error);
-    return rc == 0 ? key_tallies_check(merge->keys, error) : rc;
-}
-
-/* Checks that a sum by key can be shown, or one of all samples. 0, or -1 with an error. */
-static int check_keys(const struct options *options, const struct merge *merge, struct error *error)
-{
+    struct error error;
     const struct report_options *report = &options->report;
     const bool is_binned = merge->spec.mode->is_binned;
     const bool has_heat = is_binned && report->format->heat;
     if (!merge->keys && (report->order.column || options->top > 0))
-        return error_set(error, "%s: the tables are not by key (--by)",
-                         report->order.column ? "--sort" : "--top");
+        run_fail("%s: the tables are not by key (--by)", report->order.column ? "--sort" : "--top");
     if (!merge->keys)
-        return 0;
+        return;
     if (report->bins.max > 0 && !has_heat)
-        return error_set(error, "--bins: tables by key are shown in the bins that were counted");
+        run_fail("--bins: tables by key are shown in the bins that were counted");
     if (merge->spec.lines.key_count > 1 && has_heat)
-        return error_set(error,
-                         "--format=%s: a heat map is by one key, and the tables are by %u; use "
-                         "--format=tsv",
-                         report->format->name, merge->spec.lines.key_count);
+        run_fail("--format=%s: a heat map is by one key, and the tables are by %u; use "
+                 "--format=tsv",
+                 report->format->name, merge->spec.lines.key_count);
     if (report->stats && has_heat)
-        return error_set(error, "--plot: a heat map has no statistics; use --stats without --plot");
+        run_fail("--plot: a heat map has no statistics; use --stats without --plot");
     if (!report->order.column)
-        return 0;
+        return;
     if (!is_binned && report->stats && report->format->separator)
-        return error_set(error, "--sort: --stats of lines prints no keys; --format=json and "
-                                "--plot have both");
-    return group_order_check(&report->order, is_binned, report->quantiles, report->quantile_count,
-                             error);
+        run_fail("--sort: --stats of lines prints no keys; --format=json and "
+                 "--plot have both");
+    run_check(group_order_check(&report->order, is_binned, report->quantiles,
+                                report->quantile_count, &error),
+              &error);
 }
 
-/* Checks that the sum can be shown as the options say. 0, or -1 with an error. */
-static int check_shown(const struct options *options, const struct merge *merge,
-                       struct error *error)
+/* Refuses a sum that cannot be shown as the options say. */
+static void check_shown(const struct options *options, const struct merge *merge)
 {
     const struct histogram_spec *spec = &merge->spec;
     const struct report_options *report = &options->report;
     const struct format *format = report->format;
     if (histogram_spec_channels(spec) > 1 && report->percent && !format->is_picture)
-        return error_set(error,
-                         "--percent: cannot be combined with tables of several channels; use "
-                         "--plot");
+        run_fail("--percent: cannot be combined with tables of several channels; use "
+                 "--plot");
     if (format->mode && format->mode != spec->mode)
-        return error_set(error, "--format=%s: the tables are not of --%s", format->name,
-                         format->mode->name);
+        run_fail("--format=%s: the tables are not of --%s", format->name, format->mode->name);
     if (report->bins.max > 0 && !spec->binning.digits.scales)
-        return error_set(error,
-                         "--bins: these tables were not counted with --digits; leave out --bins");
-    return check_keys(options, merge, error);
+        run_fail("--bins: these tables were not counted with --digits; leave out --bins");
+    check_keys(options, merge);
 }
 
 /* Says that no shard is missing. */
@@ -98,46 +88,43 @@ static void diag_shards(const struct merge *merge, const struct shard_record *pr
          proof->job.bytes);
 }
 
-/* Proves that shards are complete. 0, or -1 with an error. */
-static int check_shards(struct options *options, struct merge *merge, struct shard_record *proof,
-                        struct error *error)
+/* Proves that shards are complete. */
+static void check_shards(struct options *options, struct merge *merge, struct shard_record *proof)
 {
+    struct error error;
     if (!merge->shards.first) {
         if (options->incomplete)
-            return error_set(error, "--incomplete: the tables are not shares (--part)");
+            run_fail("--incomplete: the tables are not shares (--part)");
         if (options->verbosity >= VERBOSE)
             diag("%" PRIu64
                  " table%s, which are not shares (--part): nothing proves that none is missing",
                  merge->tables, merge->tables == 1 ? "" : "s");
-        return 0;
+        return;
     }
-    if (shard_join_finish(&merge->shards, options->incomplete, proof, error) != 0)
-        return -1;
+    run_check(shard_join_finish(&merge->shards, options->incomplete, proof, &error), &error);
     options->report.shard = proof;
     if (options->verbosity >= VERBOSE && shard_record_is_complete(proof))
         diag_shards(merge, proof);
-    return 0;
 }
 
-/* Inserts --bins into the options after --digits, as counting does. 0, or -1 with an error. */
-static int insert_bins(struct words *words, size_t bins, struct error *error)
+/* Inserts --bins into the options after --digits, as counting does. */
+static void insert_bins(struct words *words, size_t bins)
 {
     if (bins == 0)
-        return 0;
+        return;
     if (words_format(words, "--bins=%zu", bins) != 0)
-        return error_set(error, "out of memory");
+        run_fail("out of memory");
     char *added = words->list[words->count - 1];
     size_t at = words->count - 1;
     for (; at > 0 && strncmp(words->list[at - 1], "--digits=", strlen("--digits=")) != 0; at--)
         words->list[at] = words->list[at - 1];
     words->list[at] = added;
-    return 0;
 }
 
-void run_warn_of_others(const struct merge *merge)
+void run_warn_of_others(const struct options *options, const struct merge *merge)
 {
     const uint64_t more = merge->others.tables - 1;
-    if (merge->others.tables == 0)
+    if (merge->others.tables == 0 || options->verbosity < NORMAL)
         return;
     if (more > 0)
         diag("warning: %s; %" PRIu64 " more table%s differ%s, too", merge->others.how.text, more,
@@ -146,38 +133,7 @@ void run_warn_of_others(const struct merge *merge)
         diag("warning: %s", merge->others.how.text);
 }
 
-/* Adds up the files and shows the sum. The exit status. */
-static int merge_and_show(struct options *options, struct output *output,
-                          const struct preopened_list *files, struct merge *merge,
-                          struct shard_record *proof)
-{
-    struct error error;
-    if (add_files(options, files, merge, &error) != 0 || check_shown(options, merge, &error) != 0 ||
-        check_shards(options, merge, proof, &error) != 0)
-        return run_failed(&error);
-    options->spec = merge->spec;
-    options->pool.keys = merge->keys;
-    options->report.words = merge_options(merge);
-    if (merge->keys && options_build_keys(&merge->first.options, options, &error) != 0)
-        return run_failed(&error);
-    if (options->verbosity >= NORMAL)
-        run_warn_of_others(merge);
-    if (insert_bins(merge_options(merge), options->report.bins.max, &error) != 0)
-        return run_failed(&error);
-    struct writer *out = output_open(output, &error);
-    if (!out)
-        return run_failed(&error);
-    if (!merge->keys)
-        report_write(out, &options->report, &merge->spec, &merge->tally);
-    else if (run_write_keys(out, options, false, &merge->tally, &(bool){false}, &error) != 0)
-        return run_failed(&error);
-    const int status = run_end(output, options->verbosity);
-    if (status == STATUS_COUNTED && !merge->keys)
-        hint_ranges(options, &merge->spec, &merge->tally);
-    return status;
-}
-
-int run_merge(struct options *options, struct output *output, const struct preopened_list *files)
+void run_merge(struct options *options, struct output *output, const struct preopened_list *files)
 {
     struct merge merge = {.form.build = options_build,
                           .form.sort = options_sort,
@@ -187,8 +143,25 @@ int run_merge(struct options *options, struct output *output, const struct preop
                           .form.max_keys = options->max_keys,
                           .form.max_key_bytes = run_max_key_bytes(options->max_keys)};
     struct shard_record proof = {.shard_count = 0};
-    const int status = merge_and_show(options, output, files, &merge, &proof);
+    struct error error;
+    add_files(options, files, &merge);
+    check_shown(options, &merge);
+    check_shards(options, &merge, &proof);
+    options->spec = merge.spec;
+    options->pool.keys = merge.keys;
+    options->report.words = merge_options(&merge);
+    if (merge.keys)
+        run_check(options_build_keys(&merge.first.options, options, &error), &error);
+    run_warn_of_others(options, &merge);
+    insert_bins(merge_options(&merge), options->report.bins.max);
+    struct writer *out = run_begin_output(output);
+    if (!merge.keys)
+        report_write(out, &options->report, &merge.spec, &merge.tally);
+    else
+        run_write_keys(out, options, false, &merge.tally, &(bool){false});
+    run_end_output(output, options->verbosity);
+    if (!merge.keys)
+        hint_ranges(options, &merge.spec, &merge.tally);
     merge_free(&merge);
     shard_record_free(&proof);
-    return status;
 }
