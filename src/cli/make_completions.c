@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* make_completions SHELL: prints the completions of the command line for bash, zsh or fish. It runs
  * when the program is built, and so refuses a table of options that has wrong terms. */
+#include "cli.h"
 #include "option.h"
 #include "gpu/count/strategy.h"
 #include "src/report/format.h"
@@ -57,13 +58,17 @@ static const char *words_of(const struct option_row *row)
     return words;
 }
 
-/* Prints text, with `before` and each of these characters for each of them; and lines as one. */
-static void print_quoted(const char *text, const char *special, const char *before)
+/* Prints text as one line, with a backslash before each of the special characters, and `quote` for
+ * a single quote. */
+static void print_quoted(const char *text, const char *special, const char *quote)
 {
     for (; *text; text++) {
         if (strchr(special, *text))
-            fputs(before, stdout);
-        putchar(*text == '\n' ? ' ' : *text);
+            putchar('\\');
+        if (*text == '\'')
+            fputs(quote, stdout);
+        else
+            putchar(*text == '\n' ? ' ' : *text);
     }
 }
 
@@ -151,19 +156,6 @@ static void print_bash(void)
          "complete -F _gpuhisto gpuhisto");
 }
 
-/* Prints a row's help within a word in single quotes. */
-static void print_zsh_help(const char *help)
-{
-    for (size_t len; *help; help += len + (help[len] == '\'')) {
-        char part[WORDS_SIZE];
-        len = strcspn(help, "'");
-        snprintf(part, sizeof part, "%.*s", (int)len, help);
-        print_quoted(part, "[]\\:", "\\");
-        if (help[len])
-            fputs("'\\''", stdout);
-    }
-}
-
 static void print_zsh(void)
 {
     static const char *const shorts[] = {"", "+", "-"}, *const longs[] = {"", "=", "=-"};
@@ -179,11 +171,11 @@ static void print_zsh(void)
         else
             printf("--%s%s", row->name, longs[row->takes]);
         fputs("'[", stdout);
-        print_zsh_help(row->help);
+        print_quoted(row->help, "[]\\:", "'\\''");
         putchar(']');
         if (row->takes != VALUE_NONE) {
             fputs(row->takes == VALUE_OPTIONAL ? "::" : ":", stdout);
-            print_zsh_help(row->value);
+            print_quoted(row->value, "[]\\:", "'\\''");
             printf(":%s%s%s", *words ? "(" : "",
                    *words         ? words
                    : is_file(row) ? "_files"
@@ -208,7 +200,7 @@ static void print_fish(void)
         if (*words_of(row))
             printf("%s -a '%s'", row->takes == VALUE_OPTIONAL ? " -f" : "", words_of(row));
         fputs(" -d '", stdout);
-        print_quoted(row->help, "\\'", "\\");
+        print_quoted(row->help, "\\", "\\'");
         puts("'");
     }
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Messages on standard error, and hints at what was probably meant: by a word of the command line,
  * or by the bins of a table. */
+#include "cli.h"
 #include "option.h"
 
 #include "src/base/show.h"

@@ -4,7 +4,16 @@
 #ifndef GPUHISTO_CLI_OPTION_H
 #define GPUHISTO_CLI_OPTION_H
 
-#include "cli.h"
+#include "src/base/error.h"
+#include "src/bins/binning.h"
+#include "src/tally/histogram_spec.h"
+#include "src/tally/statistics.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct options;
 
 /* --- parse.c: numbers and words; text has one meaning wherever it stands: numbers are decimal, in
  * the C locale, and neither hexadecimal nor infinite --- */
@@ -25,9 +34,8 @@ bool parse_decimal(const char **text, struct decimal *value);
  * or has more than PROBABILITY_DIGITS digits, leading and trailing zeros left out. */
 bool parse_probability(const char **text, struct probability *value);
 
-/* Reads all of text as a whole number from 0 to max, of digits only. Returns false if it is none.
- */
-bool parse_digits(const char *text, uint64_t max, uint64_t *value);
+/* Reads a number as parse_whole does, from 0 to max and of digits only. */
+bool parse_digits(const char **text, uint64_t max, uint64_t *value);
 
 /* Reads the value of an option, a whole number from 1 to max. Returns 0; or -1 with an error that
  * names the option and says what is allowed. */

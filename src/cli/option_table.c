@@ -16,6 +16,7 @@
  *
  * Modes exclude each other without a term: an option is a mode's if `modes` (src/tally/modes.c) has
  * its name. Without .to and .set, draft_gave says all about an option. */
+#include "cli.h"
 #include "option.h"
 
 #include <stdio.h>

@@ -2,6 +2,7 @@
 /* The command line, read once: getopt finds options, rows of the table set what drafts have, and
  * the rules of the table are checked. Then the drafts are finished, in the order that drafts_finish
  * tells; one draft is one histogram, and --also begins the next. */
+#include "cli.h"
 #include "option.h"
 #include "src/base/show.h"
 #include "src/report/format.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The mode of a histogram and its rows: --letters, --pairs, --values, --channels; and the bins of
  * numbers and values: --bins, --min, --max, --edges, --log, --digits, --right. */
+#include "cli.h"
 #include "option.h"
 #include "src/base/show.h"
 #include "src/report/format.h"

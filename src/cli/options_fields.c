@@ -3,6 +3,7 @@
  * colons the modifiers that make another text, or the number, of it. Then what --field, --by,
  * --weight and --where find in a line, which depends on what separates its fields; and which lines
  * count. */
+#include "cli.h"
 #include "option.h"
 #include "src/base/show.h"
 #include "src/text/number.h"
@@ -30,13 +31,10 @@ static bool copy(const char *text, size_t len, char *to, size_t size)
 /* Reads the number of a character, and moves *text past it. False if it is none. */
 static bool read_character(const char **text, int32_t *character)
 {
-    char digits[16];
     uint64_t number;
     const bool is_from_end = **text == '-';
-    const char *begin = *text + is_from_end;
-    *text = begin + strspn(begin, DIGITS);
-    if (!copy(begin, (size_t)(*text - begin), digits, sizeof digits) ||
-        !parse_digits(digits, FIELD_RECORD_MAX, &number) || number == 0)
+    *text += is_from_end;
+    if (!parse_digits(text, FIELD_RECORD_MAX, &number) || number == 0)
         return false;
     *character = is_from_end ? -(int32_t)number : (int32_t)number;
     return true;
@@ -60,15 +58,11 @@ static bool parse_characters(const char *text, struct key_modifier *modifier)
 /* Reads a number of seconds, minutes, hours or days. False if these are no bucket. */
 static bool parse_bucket(const char *text, struct key_modifier *modifier)
 {
-    char digits[16];
     uint64_t number;
-    const size_t len = strspn(text, DIGITS);
-    const uint64_t unit = text[len] == 's'   ? 1
-                          : text[len] == 'm' ? 60
-                          : text[len] == 'h' ? 3600
-                                             : TIME_DAY;
-    if (!copy(text, len, digits, sizeof digits) || !parse_digits(digits, UINT32_MAX, &number) ||
-        !time_is_bucket(number * unit))
+    if (!parse_digits(&text, UINT32_MAX, &number))
+        return false;
+    const uint64_t unit = *text == 's' ? 1 : *text == 'm' ? 60 : *text == 'h' ? 3600 : TIME_DAY;
+    if (!time_is_bucket(number * unit))
         return false;
     *modifier = (struct key_modifier){.kind = KEY_BUCKET, .seconds = (uint32_t)(number * unit)};
     return true;
@@ -162,11 +156,8 @@ static const char *copy_name(const char *text, char *name, size_t size)
 /* Returns the number that a field was typed as; 0: it is none. */
 static int32_t field_number(const char *field)
 {
-    const bool from_back = *field == '-';
-    uint64_t number;
-    if (!parse_digits(field + from_back, FIELD_RECORD_MAX, &number))
-        return 0;
-    return from_back ? -(int32_t)number : (int32_t)number;
+    int32_t number;
+    return read_character(&field, &number) && !*field ? number : 0;
 }
 
 /* Copies the field, or the name of a column in quotes, that `text` begins with, a part of the value

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What is read, what is printed, and who counts: the options about input, output, saved tables, CPU
  * and GPU. */
+#include "cli.h"
 #include "option.h"
 #include "gpu/count/strategy.h"
 #include "gpu/engine/gpu_engine.h"
@@ -20,6 +21,7 @@
 #define INTERVAL_MIN 0.1 /* seconds between two calls of pool_options.tick */
 #define INTERVAL_MAX 86400.0
 #define KERNELS_MAX 8
+#define DEVICE_DIGITS 15
 
 /* --- what is read --- */
 
@@ -51,27 +53,13 @@ int set_length(struct draft *draft, const char *value, struct error *error)
     return parse_size("--length", value, &range, &content->length, error);
 }
 
-/* Reads K of K/N, and sets *of to where the N begins. 0 if this is not a number. */
-static uint64_t parse_part(const char *value, const char **of)
-{
-    char digits[24];
-    uint64_t part;
-    const char *slash = strchr(value, '/');
-    size_t len = slash ? (size_t)(slash - value) : 0;
-    if (len == 0 || len >= sizeof digits)
-        return 0;
-    memcpy(digits, value, len);
-    digits[len] = '\0';
-    *of = slash + 1;
-    return parse_digits(digits, SHARDS_MAX, &part) ? part : 0;
-}
-
 int set_part(struct draft *draft, const char *value, struct error *error)
 {
     struct shard_choice *choice = &draft->options->part;
-    const char *of;
-    choice->part = parse_part(value, &of);
-    if (choice->part > 0 && parse_digits(of, SHARDS_MAX, &choice->of) && choice->part <= choice->of)
+    const char *at = value;
+    if (parse_digits(&at, SHARDS_MAX, &choice->part) && *at++ == '/' &&
+        parse_digits(&at, SHARDS_MAX, &choice->of) && !*at && choice->part > 0 &&
+        choice->part <= choice->of)
         return 0;
     return error_of_option(error, "--part", value,
                            "must be K/N, such as 1/4, with K from 1 to N, and N up to %d",
@@ -293,19 +281,14 @@ static bool add_gpu(struct gpu_list *gpus, int number)
 /* Reads numbers of GPUs, separated by commas, each once. False if they are wrong. */
 static bool parse_gpus(const char *text, struct gpu_list *gpus)
 {
-    *gpus = (struct gpu_list){0};
-    for (size_t len; gpus->count < GPUS_MAX; text += len + 1) {
-        char number[16];
+    for (*gpus = (struct gpu_list){0}; gpus->count < GPUS_MAX; text++) {
+        const char *const begin = text;
         uint64_t value;
-        len = strcspn(text, ",");
-        if (len >= sizeof number)
+        if (!parse_digits(&text, INT_MAX, &value) || text - begin > DEVICE_DIGITS ||
+            !add_gpu(gpus, (int)value))
             return false;
-        memcpy(number, text, len);
-        number[len] = '\0';
-        if (!parse_digits(number, INT_MAX, &value) || !add_gpu(gpus, (int)value))
-            return false;
-        if (text[len] == '\0')
-            return true;
+        if (*text != ',')
+            return !*text;
     }
     return false;
 }
@@ -429,53 +412,30 @@ static int finish_blocks(const struct draft *draft, const struct record_kind *ki
     return 0;
 }
 
-/* On a GPU, each file needs a snapshot after its last chunk. */
-static int finish_each(struct options *options, struct error *error)
-{
-    struct pool_options *pool = &options->pool;
-    if (!options->each || pool->device == DEVICE_CPU || snapshot_is_of_chunk(&options->spec))
-        return 0;
-    if (pool->device == DEVICE_GPU)
-        return error_set(
-            error, "--each: the GPU cannot count files separately with %zu bins; use --device=cpu",
-            options->spec.bins);
-    pool->device = DEVICE_CPU;
-    return 0;
-}
-
-/* Tables before the end need a snapshot of the GPU's counts after each chunk. */
-static int finish_interval(struct options *options, struct error *error)
-{
-    struct pool_options *pool = &options->pool;
-    if (options->interval == 0)
-        return 0;
-    if (pool->device == DEVICE_CPU || snapshot_is_small(&options->spec))
-        return 0;
-    if (pool->device == DEVICE_GPU)
-        return error_set(
-            error,
-            "--interval: with %zu bins the GPU reports counts only at the end of input; "
-            "use --device=cpu",
-            options->spec.bins);
-    pool->device = DEVICE_CPU;
-    return 0;
-}
-
-/* Without a snapshot after each chunk of text, the CPU would search it for what is not a number,
- * which takes longer than counting it there. */
-static void finish_text(struct options *options)
+/* Has the CPU count what a GPU cannot, or not as well. On a GPU each file needs a snapshot after
+ * its last chunk, and tables before the end need one after each chunk. Without the latter, the CPU
+ * would search text for what is not a number, which takes longer than counting it there. By key a
+ * GPU would not count, and so have nothing to decompress for. */
+static int finish_device(struct options *options, struct error *error)
 {
     const struct histogram_spec *spec = &options->spec;
-    if (options->pool.device == DEVICE_AUTO && spec->mode->is_text && !snapshot_is_small(spec))
-        options->pool.device = DEVICE_CPU;
-}
-
-/* A GPU does not count by key, and without counting there it would have nothing to decompress for.
- */
-static void finish_keys(struct options *options)
-{
-    if (options->pool.device == DEVICE_AUTO && options->spec.lines.key_count > 0)
-        options->pool.device = DEVICE_CPU;
+    struct pool_options *pool = &options->pool;
+    const bool is_small = snapshot_is_small(spec);
+    const bool is_each = options->each && !snapshot_is_of_chunk(spec);
+    const bool is_interval = options->interval > 0 && !is_small;
+    if (pool->device == DEVICE_GPU && is_each)
+        return error_set(
+            error, "--each: the GPU cannot count files separately with %zu bins; use --device=cpu",
+            spec->bins);
+    if (pool->device == DEVICE_GPU && is_interval)
+        return error_set(error,
+                         "--interval: with %zu bins the GPU reports counts only at the end of "
+                         "input; use --device=cpu",
+                         spec->bins);
+    if (pool->device == DEVICE_AUTO &&
+        (is_each || is_interval || spec->lines.key_count > 0 || (spec->mode->is_text && !is_small)))
+        pool->device = DEVICE_CPU;
+    return 0;
 }
 
 /* True if a byte order mark may stand before records with this field, and is left out. */
@@ -489,6 +449,7 @@ int devices_finish(const struct draft *draft, struct error *error)
     struct options *options = draft->options;
     const struct record_kind kind = record_kind_of_all(&options->spec);
     size_t *chunk = &options->pool.chunk_size;
+    options->pool.no_check = options->input.decoding.no_check;
     options->input.record = kind;
     options->input.lines = record_is_text(&kind) ? &options->spec.lines : NULL;
     for (const struct histogram_spec *at = &options->spec; at; at = at->also)
@@ -500,10 +461,6 @@ int devices_finish(const struct draft *draft, struct error *error)
     if (rc == 0)
         rc = finish_blocks(draft, &kind, error);
     if (rc == 0)
-        rc = finish_each(options, error);
-    if (rc == 0)
-        rc = finish_interval(options, error);
-    finish_text(options);
-    finish_keys(options);
+        rc = finish_device(options, error);
     return rc == 0 ? finish_kernels(options, error) : rc;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The "options" of a table in JSON: those that make the same samples and bins, so that tables can
  * be merged. They have one spelling and one order, whatever was typed, and are read again here. */
+#include "cli.h"
 #include "option.h"
 #include "src/base/show.h"
 #include "src/text/number.h"
@@ -12,10 +13,12 @@
 
 /* --- written --- */
 
-/* Adds NAME and a text of the user's as JSON can have it: other bytes, and backslashes, become
- * \xNN, so that no two texts look alike. unescape reverses it. */
+/* Adds NAME and a text of the user's, unless that is NULL, as JSON can have it: other bytes, and
+ * backslashes, become \xNN, so that no two texts look alike. unescape reverses it. */
 static int add_text(struct words *words, const char *name, const char *text)
 {
+    if (!text)
+        return 0;
     size_t capacity = SHOW_ESCAPE * strlen(text) + 16;
     char *shown = malloc(capacity), *end = shown;
     if (!shown)
@@ -31,6 +34,12 @@ static int add_text(struct words *words, const char *name, const char *text)
     const int rc = words_format(words, "%s%s", name, shown);
     free(shown);
     return rc;
+}
+
+/* Adds an option without a value, if it was given. */
+static int add_flag(const struct draft *draft, struct words *words, const char *name)
+{
+    return draft_gave(draft, name) ? words_format(words, "--%s", name) : 0;
 }
 
 /* Adds a separator as set_separator reads it. */
@@ -57,37 +66,28 @@ static int add_condition(struct words *words, const struct condition *condition)
 
 static int add_field(const struct draft *draft, struct words *words)
 {
-    const bool is_csv = draft_gave(draft, "csv"), is_comma = is_csv && draft->separator == ',';
+    const struct line_filter *filter = &draft->options->spec.lines.filter;
+    const bool is_comma = draft_gave(draft, "csv") && draft->separator == ',';
     int rc = 0;
     if (draft->field_number != 0)
         rc |= words_format(words, "--field=%" PRId32 "%s", draft->field_number,
                            draft->is_time || draft->list != LIST_NONE ? strchr(draft->field, ':')
                                                                       : "");
-    else if (draft->field)
+    else
         rc |= add_text(words, "--field=", draft->field);
     for (unsigned i = 0; i < draft->by_count; i++)
         rc |= add_text(words, "--by=", draft->by[i].text);
     if (draft_gave(draft, "separator") && !is_comma)
         rc |= add_separator(words, draft->separator);
-    if (is_csv)
-        rc |= words_format(words, "--csv");
-    if (draft_gave(draft, "header-line"))
-        rc |= words_format(words, "--header-line");
-    if (draft->after)
-        rc |= add_text(words, "--after=", draft->after);
-    if (draft->line)
-        rc |= add_text(words, "--line=", draft->line);
-    if (draft->weight)
-        rc |= add_text(words, "--weight=", draft->weight);
-    for (size_t i = 0; i < draft->filter.count; i++) {
-        const struct line_string *string = &draft->filter.strings[i];
-        rc |= add_text(words,
-                       string->is_unwanted ? "--lines-without=" : "--lines-with=", string->text);
-    }
-    for (size_t i = 0; i < draft->options->spec.lines.filter.condition_count; i++)
-        rc |= add_condition(words, &draft->options->spec.lines.filter.conditions[i]);
-    if (draft_gave(draft, "units"))
-        rc |= words_format(words, "--units");
+    rc |= add_flag(draft, words, "csv") | add_flag(draft, words, "header-line");
+    rc |= add_text(words, "--after=", draft->after) | add_text(words, "--line=", draft->line);
+    rc |= add_text(words, "--weight=", draft->weight);
+    for (size_t i = 0; i < filter->count; i++)
+        rc |= add_text(words, filter->strings[i].is_unwanted ? "--lines-without=" : "--lines-with=",
+                       filter->strings[i].text);
+    for (size_t i = 0; i < filter->condition_count; i++)
+        rc |= add_condition(words, &filter->conditions[i]);
+    rc |= add_flag(draft, words, "units");
     if (draft->has_comma)
         rc |= words_format(words, "--decimal=,");
     if (draft->options->pool.invalid == INVALID_SKIP)
@@ -137,13 +137,11 @@ static int add_base(struct words *words, const char *text)
 static int add_bins(const struct draft *draft, struct words *words)
 {
     const struct binning *binning = &draft->options->spec.binning;
-    int rc = draft_gave(draft, "right") ? words_format(words, "--right") : 0;
+    int rc = add_flag(draft, words, "right");
     if (draft->edges)
         return rc | add_edges(binning, words);
-    if (draft->log && !draft->min && draft->log_alone)
-        return words_format(words, "--log");
     if (draft->log && !draft->min)
-        return add_base(words, draft->log);
+        return draft->log_alone ? words_format(words, "--log") : add_base(words, draft->log);
     if (binning->kind == BINNING_DIGITS)
         rc |= words_format(words, "--digits=%" PRIu32, binning->digits.digits);
     if (draft->bins)
@@ -162,8 +160,7 @@ static int add_mode(const struct draft *draft, struct words *words)
     int rc = 0;
     if (mode != &mode_lines) /* which --by alone means */
         rc |= words_format(words, "--%s%s%s", mode->name, *draft->which ? "=" : "", draft->which);
-    if (draft_gave(draft, "fold-case"))
-        rc |= words_format(words, "--fold-case");
+    rc |= add_flag(draft, words, "fold-case");
     if (mode->is_text)
         rc |= add_field(draft, words);
     if (draft->channels > 1)

@@ -148,10 +148,10 @@ bool parse_probability(const char **text, struct probability *value)
     return is_zero || (!is_negative && value->exponent < 1 + is_one);
 }
 
-bool parse_digits(const char *text, uint64_t max, uint64_t *value)
+bool parse_digits(const char **text, uint64_t max, uint64_t *value)
 {
     int128 number;
-    if (!is_digit(*text) || !parse_whole(&text, &number) || *text || number > (int128)max)
+    if (!is_digit(**text) || !parse_whole(text, &number) || number > (int128)max)
         return false;
     *value = (uint64_t)number;
     return true;
@@ -160,8 +160,9 @@ bool parse_digits(const char *text, uint64_t max, uint64_t *value)
 int parse_count(const char *option, const char *text, unsigned max, unsigned *value,
                 struct error *error)
 {
+    const char *at = text;
     uint64_t number;
-    if (!parse_digits(text, max, &number) || number < 1)
+    if (!parse_digits(&at, max, &number) || *at || number < 1)
         return error_of_option(error, option, text, "must be a whole number from 1 to %u", max);
     *value = (unsigned)number;
     return 0;

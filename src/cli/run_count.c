@@ -30,11 +30,9 @@
 /* Progress: twice a second if requested, and once for every SIGUSR1 (and SIGINFO, where it exists).
  */
 struct progress {
-    struct source *source;
-    struct timespec begin;
     bool shown;    /* twice a second */
     bool terminal; /* one line is rewritten */
-    double next;   /* when to show it again, in seconds since begin */
+    double next;   /* when to show it again, in seconds since the run began */
     int width;     /* of the line that is on the terminal, in characters */
 };
 
@@ -58,8 +56,9 @@ struct counting {
     struct progress progress;
     bool has_printed; /* a table so far */
     bool said_utc;    /* by run_write_keys */
-    double next;      /* when the next table is due, in seconds since progress.begin */
-    double last;      /* the same of the last one, once SIGINT has come; otherwise 0 */
+    struct timespec begin;
+    double next; /* when the next table is due, in seconds since then */
+    double last; /* the same of the last one, once SIGINT has come; otherwise 0 */
     struct pool_outcome outcome;
     struct remarks remarks;
 };
@@ -95,18 +94,9 @@ void progress_catch_signals(void)
 #endif
 }
 
-static struct progress progress_begin(enum progress_when when, struct source *source)
-{
-    struct progress progress = {.source = source, .terminal = isatty(STDERR_FILENO) == 1};
-    progress.shown = when == PROGRESS_ALWAYS || (when == PROGRESS_AUTO && progress.terminal);
-    progress.next = PERIOD_SECONDS;
-    progress.begin = clock_now();
-    return progress;
-}
-
 /* Writes "12.3 GB, 4.500 GB/s, 67%, 8 s left"; the last two only if the size is known. */
-static void describe_progress(const struct progress *progress, uint64_t bytes, double seconds,
-                              char *line, size_t size)
+static void describe_progress(struct source *source, uint64_t bytes, double seconds, char *line,
+                              size_t size)
 {
     static const char units[] = " kMGTPE";
     double amount = (double)bytes;
@@ -116,7 +106,7 @@ static void describe_progress(const struct progress *progress, uint64_t bytes, d
     int len = snprintf(line, size, unit ? "%.1f %cB" : "%.0f B", amount, units[unit]);
     len += snprintf(line + len, size - (size_t)len, ", %.3f GB/s",
                     seconds > 0 ? (double)bytes / seconds / 1e9 : 0);
-    const double fraction = source_fraction(progress->source);
+    const double fraction = source_fraction(source);
     if (fraction > 0)
         snprintf(line + len, size - (size_t)len, ", %.0f%%, %.0f s left", fraction * 100,
                  seconds * (1 - fraction) / fraction);
@@ -138,15 +128,15 @@ static void progress_end(struct progress *progress)
 }
 
 /* Prints what is due. */
-static void progress_tick(struct progress *progress, uint64_t bytes)
+static void progress_tick(struct counting *run, uint64_t bytes, double seconds)
 {
-    double seconds = clock_seconds_since(&progress->begin);
-    bool due = progress->shown && seconds >= progress->next;
+    struct progress *progress = &run->progress;
+    const bool due = progress->shown && seconds >= progress->next;
     const bool is_answer = atomic_exchange(&is_requested, false);
     if (!due && !is_answer)
         return;
     char line[200];
-    describe_progress(progress, bytes, seconds, line, sizeof line);
+    describe_progress(run->source, bytes, seconds, line, sizeof line);
     if (is_answer || !progress->terminal) {
         progress_end(progress);
         diag("%s", line);
@@ -242,8 +232,12 @@ static void open_run(struct counting *run)
     if (!run->source)
         run_fail("out of memory");
     run_check(pool_choose_gpus(&options->pool, run->source, &error), &error);
-    run->progress = progress_begin(options->progress, run->source);
+    run->begin = clock_now();
     run->next = options->interval;
+    run->progress.terminal = isatty(STDERR_FILENO) == 1;
+    run->progress.shown = options->progress == PROGRESS_ALWAYS ||
+                          (options->progress == PROGRESS_AUTO && run->progress.terminal);
+    run->progress.next = PERIOD_SECONDS;
     if (options->interval > 0) {
         options->report.terminal.in_place = isatty(STDOUT_FILENO) == 1;
         signals_await_interrupt();
@@ -344,12 +338,12 @@ static void tick(void *arg, const struct pool_view *view)
 {
     struct counting *run = arg;
     const double interval = run->options->interval;
-    const double seconds = clock_seconds_since(&run->progress.begin);
+    const double seconds = clock_seconds_since(&run->begin);
     if (signals_interrupted())
         end_interrupted(run, view, seconds);
     if (view->has_failed)
         return;
-    progress_tick(&run->progress, view->bytes);
+    progress_tick(run, view->bytes, seconds);
     if (interval == 0 || seconds < run->next)
         return;
     print_so_far(run, view, false);
