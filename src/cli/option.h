@@ -37,10 +37,11 @@ bool parse_probability(const char **text, struct probability *value);
 /* Reads a number as parse_whole does, from 0 to max and of digits only. */
 bool parse_digits(const char **text, uint64_t max, uint64_t *value);
 
+#define DIGITS_SHORT 15 /* of a number among others, at most */
+
 /* Reads the value of an option, a whole number from 1 to max. Returns 0; or -1 with an error that
- * names the option and says what is allowed. */
-int parse_count(const char *option, const char *text, unsigned max, unsigned *value,
-                struct error *error);
+ * says what is allowed. */
+int parse_count(const char *text, unsigned max, unsigned *value, struct error *error);
 
 struct size_range {
     uint64_t min, max;
@@ -48,12 +49,12 @@ struct size_range {
 };
 
 /* Reads the value of an option, a size in bytes, with K, M or G. Returns as parse_count does. */
-int parse_size(const char *option, const char *text, const struct size_range *range,
-               uint64_t *value, struct error *error);
+int parse_size(const char *text, const struct size_range *range, uint64_t *value,
+               struct error *error);
 
 /* Returns the index of text in a list of words that ends with NULL; or -1 with an error that lists
  * the words. */
-int parse_word(const char *option, const char *text, const char *const *words, struct error *error);
+int parse_word(const char *text, const char *const *words, struct error *error);
 
 /* --- drafts: the options of one histogram, as far as they were read --- */
 
@@ -122,8 +123,8 @@ enum option_value {
     VALUE_OPTIONAL,
 };
 
-/* Reads a value, which is NULL if there is none, into the draft or its options. 0; OPTIONS_WRONG or
- * OPTIONS_FAILED with an error. */
+/* Reads a value, which is NULL if there is none, into the draft or its options. 0; or OPTIONS_WRONG
+ * with an error that says what is wrong with the value, which option_set names. */
 typedef int option_setter(struct draft *draft, const char *value, struct error *error);
 
 /* A member that an option sets. */
@@ -166,16 +167,20 @@ struct option_row {
 extern const struct option_row option_rows[];
 extern const size_t option_count;
 
-/* Does what the row says with a value, which is NULL if there is none. */
+/* Does what the row says with a value, which is NULL if there is none. 0, or OPTIONS_WRONG with an
+ * error. */
 int option_set(const struct option_row *row, struct draft *draft, const char *value,
                struct error *error);
+
+/* Begins an error with "OPTION=VALUE: ". Returns OPTIONS_WRONG. */
+int option_refuse_value(const char *option, const char *value, struct error *error);
 
 /* What rows set by functions, by topic. */
 option_setter set_letters, set_pairs, set_values, set_log;           /* options_bins.c */
 option_setter set_field, set_by, set_separator, set_after, set_line; /* options_fields.c */
 option_setter set_lines_with, set_lines_without, set_where;          /* options_fields.c */
 option_setter set_decompress, set_length, set_part, set_quantiles, set_format; /* options_run.c */
-option_setter set_each, set_sort, set_output, set_interval, set_device, set_kernel;
+option_setter set_each, set_sort, set_interval, set_device, set_kernel;
 option_setter set_help; /* options.c */
 
 /* --- options.c: the rules of the table, for what its columns cannot say. A term NAME= is an option

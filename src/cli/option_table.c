@@ -247,7 +247,7 @@ const struct option_row option_rows[] = {
     {GROUP_OUTPUT, '\0', "header", VALUE_NONE, "", .help = "begin with a row of column names",
      .conflicts = "format=pgm format=prometheus", .to = IN_OPTIONS(report.header)},
     {GROUP_OUTPUT, 'o', "output", VALUE_REQUIRED, "FILE",
-     .help = "write to FILE, which is replaced only on success", .set = set_output},
+     .help = "write to FILE, which is replaced only on success", .to = IN_OPTIONS(output)},
     {GROUP_OUTPUT, '\0', "interval", VALUE_REQUIRED, "SECONDS",
      .help = "print the table every SECONDS seconds while reading",
      .conflicts = "format=prometheus each output", .set = set_interval},
@@ -313,25 +313,26 @@ _Static_assert(sizeof option_rows / sizeof option_rows[0] <= OPTIONS_MAX, "too m
 
 /* --- what a row sets --- */
 
-int option_set(const struct option_row *row, struct draft *draft, const char *value,
-               struct error *error)
+int option_refuse_value(const char *option, const char *value, struct error *error)
 {
-    const struct mode *mode = option_mode(row);
-    char name[TYPED_SHOWN];
-    draft->mode = mode ? mode : draft->mode;
-    if (row->set)
-        return row->set(draft, value, error);
-    snprintf(name, sizeof name, "--%s", row->name);
+    const struct error what = *error;
+    return error_of_option(error, option, value, "%s", what.text);
+}
+
+/* Reads a value to the member that the row names. */
+static int set_member(const struct option_row *row, struct draft *draft, const char *value,
+                      struct error *error)
+{
     char *to = row->to.of == SETS_DRAFT ? (char *)draft : (char *)draft->options;
     to += row->to.offset;
     if (row->to.of == SETS_NOTHING)
         return 0;
     if (row->max > 0)
-        return parse_count(name, value, row->max, (unsigned *)(void *)to, error);
+        return parse_count(value, row->max, (unsigned *)(void *)to, error);
     if (row->sizes.text)
-        return parse_size(name, value, &row->sizes, (uint64_t *)(void *)to, error);
+        return parse_size(value, &row->sizes, (uint64_t *)(void *)to, error);
     if (value && row->words[0]) {
-        const int choice = parse_word(name, value, row->words, error);
+        const int choice = parse_word(value, row->words, error);
         *(unsigned *)(void *)to = (unsigned)choice;
         return choice < 0 ? OPTIONS_WRONG : 0;
     }
@@ -342,6 +343,18 @@ int option_set(const struct option_row *row, struct draft *draft, const char *va
     else
         *(bool *)to = true;
     return 0;
+}
+
+int option_set(const struct option_row *row, struct draft *draft, const char *value,
+               struct error *error)
+{
+    const struct mode *mode = option_mode(row);
+    char name[TYPED_SHOWN];
+    draft->mode = mode ? mode : draft->mode;
+    if ((row->set ? row->set(draft, value, error) : set_member(row, draft, value, error)) == 0)
+        return 0;
+    snprintf(name, sizeof name, "--%s", row->name);
+    return option_refuse_value(name, value, error);
 }
 
 /* --- help --- */

@@ -422,7 +422,12 @@ static void finish_content(const struct draft *draft)
 int drafts_finish(struct draft *drafts, unsigned count, struct error *error)
 {
     struct draft *draft = drafts;
-    struct options *options = draft->options, common = *options;
+    struct options *options = draft->options;
+    if (options->output && !*options->output)
+        return option_needs(draft, "output", "the name of a file", error);
+    if (options->output && strcmp(options->output, "-") == 0)
+        options->output = NULL;
+    const struct options common = *options;
     copy_common(drafts, count);
     for (unsigned i = 0; i < count; i++) {
         int rc = imply_mode(&drafts[i], error);

@@ -17,7 +17,7 @@
 int set_letters(struct draft *draft, const char *value, struct error *error)
 {
     draft->width = WIDTH_DEFAULT;
-    const int rc = value ? parse_count("--letters", value, LETTERS, &draft->width, error) : 0;
+    const int rc = value ? parse_count(value, LETTERS, &draft->width, error) : 0;
     snprintf(draft->which, sizeof draft->which, "%u", draft->width);
     return rc;
 }
@@ -28,7 +28,7 @@ int set_pairs(struct draft *draft, const char *value, struct error *error)
     strcpy(draft->which, value ? aligned : "");
     if (!value || strcmp(value, aligned) == 0)
         return 0;
-    return error_of_option(error, "--pairs", value, "must be aligned, or left out");
+    return error_set(error, "must be aligned, or left out");
 }
 
 int set_values(struct draft *draft, const char *value, struct error *error)
@@ -39,7 +39,7 @@ int set_values(struct draft *draft, const char *value, struct error *error)
     if (draft->type || !value)
         return 0;
     value_types_show(types, sizeof types);
-    return error_of_option(error, "--values", value, "must be %s; append be for big-endian", types);
+    return error_set(error, "must be %s; append be for big-endian", types);
 }
 
 int set_log(struct draft *draft, const char *value, struct error *error)
@@ -48,7 +48,7 @@ int set_log(struct draft *draft, const char *value, struct error *error)
     draft->log_alone = !value;
     if (!strchr(draft->log, ':') || strcmp(value, "2:32") == 0)
         return 0;
-    return error_of_option(error, "--log", value, "must be 2:32 or a single number");
+    return error_set(error, "must be 2:32 or a single number");
 }
 
 /* --- at the end: numbers are whole or doubles, and only the mode tells which --- */

@@ -33,8 +33,9 @@ static bool read_character(const char **text, int32_t *character)
 {
     uint64_t number;
     const bool is_from_end = **text == '-';
-    *text += is_from_end;
-    if (!parse_digits(text, FIELD_RECORD_MAX, &number) || number == 0)
+    const char *const begin = *text += is_from_end;
+    if (!parse_digits(text, FIELD_RECORD_MAX, &number) || number == 0 ||
+        *text - begin > DIGITS_SHORT)
         return false;
     *character = is_from_end ? -(int32_t)number : (int32_t)number;
     return true;
@@ -58,8 +59,9 @@ static bool parse_characters(const char *text, struct key_modifier *modifier)
 /* Reads a number of seconds, minutes, hours or days. False if these are no bucket. */
 static bool parse_bucket(const char *text, struct key_modifier *modifier)
 {
+    const char *const begin = text;
     uint64_t number;
-    if (!parse_digits(&text, UINT32_MAX, &number))
+    if (!parse_digits(&text, UINT32_MAX, &number) || text - begin > DIGITS_SHORT)
         return false;
     const uint64_t unit = *text == 's' ? 1 : *text == 'm' ? 60 : *text == 'h' ? 3600 : TIME_DAY;
     if (!time_is_bucket(number * unit))
@@ -69,20 +71,19 @@ static bool parse_bucket(const char *text, struct key_modifier *modifier)
 }
 
 /* Returns what is wrong with a modifier: what to type instead. */
-static int refuse(const char *option, const char *value, const char *text, bool is_name,
-                  struct error *error)
+static int refuse(const char *option, const char *text, bool is_name, struct error *error)
 {
     char shown[ERROR_SUBJECT_MAX];
     error_show_subject(text, shown);
-    return error_of_option(error, option, value,
-                           "':%s' must be :FIRST-LAST, :route, or a time such as :10s, :5m, :1h "
-                           "or :1d%s%s%s",
-                           shown, is_name ? "; quote a name that has a colon, as in " : "",
-                           is_name ? option : "", is_name ? "='\"a:b\"'" : "");
+    return error_set(error,
+                     "':%s' must be :FIRST-LAST, :route, or a time such as :10s, :5m, :1h "
+                     "or :1d%s%s%s",
+                     shown, is_name ? "; quote a name that has a colon, as in " : "",
+                     is_name ? option : "", is_name ? "='\"a:b\"'" : "");
 }
 
 /* Reads a modifier. `is_name`: it may be the end of a name. */
-static int parse_modifier(const char *option, const char *value, const char *text, bool is_name,
+static int parse_modifier(const char *option, const char *text, bool is_name,
                           struct key_modifier *modifier, struct error *error)
 {
     const size_t digits = strspn(text, DIGITS), len = strlen(text);
@@ -92,35 +93,33 @@ static int parse_modifier(const char *option, const char *value, const char *tex
     if (len > 0 && strspn(text, DIGITS "-") == len) {
         if (parse_characters(text, modifier))
             return 0;
-        return error_of_option(error, option, value,
-                               "characters must be FIRST-LAST, from 1, or -1 for the last one, as "
-                               "in %s=4:14-15",
-                               option);
+        return error_set(error,
+                         "characters must be FIRST-LAST, from 1, or -1 for the last one, as "
+                         "in %s=4:14-15",
+                         option);
     }
     if (digits == 0 || len != digits + 1 || !strchr("smhd", text[digits]))
-        return refuse(option, value, text, is_name, error);
+        return refuse(option, text, is_name, error);
     if (parse_bucket(text, modifier))
         return 0;
-    return error_of_option(error, option, value,
-                           ":%s must divide a day evenly, as :10s, :5m and :6h do, or be :1d to "
-                           ":%ud",
-                           text, TIME_BUCKET_DAYS);
+    return error_set(error,
+                     ":%s must divide a day evenly, as :10s, :5m and :6h do, or be :1d to "
+                     ":%ud",
+                     text, TIME_BUCKET_DAYS);
 }
 
 /* Reads modifiers, each after a colon. */
-static int parse_modifiers(struct key *key, const char *option, const char *value, const char *text,
-                           bool is_name, struct error *error)
+static int parse_modifiers(struct key *key, const char *option, const char *text, bool is_name,
+                           struct error *error)
 {
     char one[32];
     while (*text) {
         const size_t len = strcspn(++text, ":");
         if (key->modifier_count == KEY_MODIFIERS_MAX)
-            return error_of_option(error, option, value, "there may be at most %d modifiers",
-                                   KEY_MODIFIERS_MAX);
+            return error_set(error, "there may be at most %d modifiers", KEY_MODIFIERS_MAX);
         if (!copy(text, len, one, sizeof one))
-            return refuse(option, value, text, is_name, error);
-        if (parse_modifier(option, value, one, is_name, &key->modifiers[key->modifier_count],
-                           error) != 0)
+            return refuse(option, text, is_name, error);
+        if (parse_modifier(option, one, is_name, &key->modifiers[key->modifier_count], error) != 0)
             return -1;
         key->modifier_count++;
         text += len;
@@ -156,42 +155,46 @@ static const char *copy_name(const char *text, char *name, size_t size)
 /* Returns the number that a field was typed as; 0: it is none. */
 static int32_t field_number(const char *field)
 {
-    int32_t number;
-    return read_character(&field, &number) && !*field ? number : 0;
+    const bool is_from_end = *field == '-';
+    uint64_t number;
+    field += is_from_end;
+    if (!parse_digits(&field, FIELD_RECORD_MAX, &number) || *field)
+        return 0;
+    return is_from_end ? -(int32_t)number : (int32_t)number;
 }
 
 /* Copies the field, or the name of a column in quotes, that `text` begins with, a part of the value
  * of an option. Returns where its modifiers begin; or NULL with an error. */
-static const char *split_field(const char *option, const char *value, const char *text,
-                               char field[FIELD_SIZE], struct error *error)
+static const char *split_field(const char *option, const char *text, char field[FIELD_SIZE],
+                               struct error *error)
 {
     const bool is_name = *text == '"';
     const char *end = is_name        ? copy_name(text, field, FIELD_SIZE)
                       : *text == '.' ? path_end(text)
                                      : text + strcspn(text, ":");
     if (is_name && (!end || (*end && *end != ':'))) {
-        error_of_option(error, option, value,
-                        "must be a name of 1 to %d bytes in quotes, and perhaps modifiers after "
-                        "colons, as in %s='\"a:b\":%s'",
-                        FIELD_SIZE - 1, option, strcmp(option, "--field") == 0 ? "sum" : "1-3");
+        error_set(error,
+                  "must be a name of 1 to %d bytes in quotes, and perhaps modifiers after "
+                  "colons, as in %s='\"a:b\":%s'",
+                  FIELD_SIZE - 1, option, strcmp(option, "--field") == 0 ? "sum" : "1-3");
         return NULL;
     }
     if (!is_name && !copy(text, (size_t)(end - text), field, FIELD_SIZE))
         end = text;
     if (end > text && *field)
         return end;
-    error_of_option(error, option, value, "must be a field of 1 to %d bytes", FIELD_SIZE - 1);
+    error_set(error, "must be a field of 1 to %d bytes", FIELD_SIZE - 1);
     return NULL;
 }
 
 /* Reads a field with modifiers, as split_field does, to *by. 0, or OPTIONS_WRONG with an error. */
-static int parse_by(const char *option, const char *value, const char *text, char field[FIELD_SIZE],
-                    struct by *by, struct error *error)
+static int parse_by(const char *option, const char *text, char field[FIELD_SIZE], struct by *by,
+                    struct error *error)
 {
-    *by = (struct by){.text = value, .is_name = *text == '"'};
-    const char *end = split_field(option, value, text, field, error);
+    *by = (struct by){.text = text, .is_name = *text == '"'};
+    const char *end = split_field(option, text, field, error);
     const bool is_name = end && !by->is_name && !strchr(DIGITS "-.", *field);
-    return end ? parse_modifiers(&by->key, option, value, end, is_name, error) : OPTIONS_WRONG;
+    return end ? parse_modifiers(&by->key, option, end, is_name, error) : OPTIONS_WRONG;
 }
 
 /* --- what is typed --- */
@@ -200,11 +203,10 @@ int set_by(struct draft *draft, const char *value, struct error *error)
 {
     const unsigned i = draft->by_count;
     if (i == KEY_PARTS_MAX)
-        return error_of_option(error, "--by", value, "may be given at most %d times",
-                               KEY_PARTS_MAX);
+        return error_set(error, "may be given at most %d times", KEY_PARTS_MAX);
     draft->by_count++;
     struct by *by = &draft->by[i];
-    if (parse_by("--by", value, value, draft->options->by_fields[i], by, error) != 0)
+    if (parse_by("--by", value, draft->options->by_fields[i], by, error) != 0)
         return OPTIONS_WRONG;
     if (by->key.modifier_count > 0) /* what a last bucket makes is joined (key_times_join) */
         by->key.modifiers[by->key.modifier_count - 1].is_fine = true;
@@ -215,7 +217,7 @@ int set_field(struct draft *draft, const char *value, struct error *error)
 {
     static const char *const modifiers[] = {"", ":each", ":sum", ":last"}; /* by enum list_kind */
     char field[FIELD_SIZE], shown[ERROR_SUBJECT_MAX];
-    const char *end = split_field("--field", value, value, field, error);
+    const char *end = split_field("--field", value, field, error);
     if (!end)
         return OPTIONS_WRONG;
     draft->field = value;
@@ -230,12 +232,11 @@ int set_field(struct draft *draft, const char *value, struct error *error)
     if (draft->is_time)
         return 0;
     error_show_subject(end, shown);
-    return error_of_option(error, "--field", value,
-                           "'%s' must be :time, or :each, :sum or :last of a list of numbers%s",
-                           shown,
-                           field_number(field) == 0 && *value != '.' && *value != '"'
-                               ? "; quote a name that has a colon, as in --field='\"a:b\"'"
-                               : "");
+    return error_set(error, "'%s' must be :time, or :each, :sum or :last of a list of numbers%s",
+                     shown,
+                     field_number(field) == 0 && *value != '.' && *value != '"'
+                         ? "; quote a name that has a colon, as in --field='\"a:b\"'"
+                         : "");
 }
 
 int set_separator(struct draft *draft, const char *value, struct error *error)
@@ -246,8 +247,7 @@ int set_separator(struct draft *draft, const char *value, struct error *error)
     if (is_escape && strlen(value) == 4 && isxdigit((unsigned char)value[2]))
         byte = strtoul(value + 2, &end, 16);
     if (!(is_tab || (end && !*end) || strlen(value) == 1) || byte == '\n')
-        return error_of_option(error, "--separator", value,
-                               "must be one byte, such as ',', '\\t' or '\\x1f'");
+        return error_set(error, "must be one byte, such as ',', '\\t' or '\\x1f'");
     draft->separator = (unsigned char)byte;
     return 0;
 }
@@ -255,8 +255,7 @@ int set_separator(struct draft *draft, const char *value, struct error *error)
 int set_after(struct draft *draft, const char *value, struct error *error)
 {
     if (!*value || strchr(value, '\n'))
-        return error_of_option(error, "--after", value,
-                               "must be text within a line, as in --after=rt=");
+        return error_set(error, "must be text within a line, as in --after=rt=");
     draft->after = value;
     return 0;
 }
@@ -274,11 +273,9 @@ static int add_string(struct draft *draft, const char *option, const char *value
                       struct error *error)
 {
     if (!*value || strpbrk(value, "\r\n"))
-        return error_of_option(error, option, value, "must be text within a line, as in %s=GET",
-                               option);
+        return error_set(error, "must be text within a line, as in %s=GET", option);
     if (!line_filter_add(&draft->filter, value, is_unwanted))
-        return error_of_option(error, option, value, "there may be at most %d such strings",
-                               LINE_STRINGS_MAX);
+        return error_set(error, "there may be at most %d such strings", LINE_STRINGS_MAX);
     return 0;
 }
 
@@ -295,8 +292,7 @@ int set_lines_without(struct draft *draft, const char *value, struct error *erro
 int set_where(struct draft *draft, const char *value, struct error *error)
 {
     if (draft->where_count == CONDITIONS_MAX)
-        return error_of_option(error, "--where", value, "there may be at most %d conditions",
-                               CONDITIONS_MAX);
+        return error_set(error, "there may be at most %d conditions", CONDITIONS_MAX);
     draft->where[draft->where_count++] = value;
     return 0;
 }
@@ -421,7 +417,7 @@ static int finish_field(const struct draft *draft, struct field *field, struct e
 {
     const char *value = draft->field;
     char *name = draft->options->field;
-    split_field("--field", value, value, name, error);
+    split_field("--field", value, name, error);
     const struct typed_field typed = typed_field("--field", name, value, *value == '"');
     int rc = finish_typed(draft, &typed, field, error);
     rc = rc == 0 ? finish_list(draft, field, error) : rc;
@@ -475,9 +471,9 @@ static int finish_key(const struct draft *draft, unsigned i, struct key *keys, s
 static int finish_weight(const struct draft *draft, struct key *weight, struct error *error)
 {
     char *name = draft->options->weight_field;
-    const char *text = draft->weight, *end = split_field("--weight", text, text, name, error);
+    const char *text = draft->weight, *end = split_field("--weight", text, name, error);
     if (!end)
-        return OPTIONS_WRONG;
+        return option_refuse_value("--weight", text, error);
     const struct typed_field typed = typed_field("--weight", name, text, *text == '"');
     if (*end)
         return error_of_option(error, "--weight", text,
@@ -558,8 +554,8 @@ static int read_condition(const struct draft *draft, const char *typed, char nam
                                FIELD_SIZE - 1);
     memcpy(names[0], parts.name, parts.name_len);
     names[0][parts.name_len] = '\0';
-    if (parse_by("--where", typed, names[0], names[1], &by, error) != 0)
-        return OPTIONS_WRONG;
+    if (parse_by("--where", names[0], names[1], &by, error) != 0)
+        return option_refuse_value("--where", typed, error);
     const struct typed_field field_typed = typed_field("--where", names[1], typed, by.is_name);
     *condition = (struct condition){names[0], by.key, .comparison = parts.comparison};
     struct field *field = &condition->key.field;

@@ -21,7 +21,6 @@
 #define INTERVAL_MIN 0.1 /* seconds between two calls of pool_options.tick */
 #define INTERVAL_MAX 86400.0
 #define KERNELS_MAX 8
-#define DEVICE_DIGITS 15
 
 /* --- what is read --- */
 
@@ -36,10 +35,9 @@ int set_decompress(struct draft *draft, const char *value, struct error *error)
     choices[1 + count] = "none";
     const struct unsupported_format *unsupported = unsupported_format_find(value);
     if (unsupported)
-        return error_of_option(error, "--decompress", value,
-                               "cannot be decompressed here; use '%s FILE | gpuhisto'",
-                               unsupported->command);
-    int choice = parse_word("--decompress", value, choices, error);
+        return error_set(error, "cannot be decompressed here; use '%s FILE | gpuhisto'",
+                         unsupported->command);
+    int choice = parse_word(value, choices, error);
     input->is_as_stored = choice > count;
     input->codec = choice > 0 ? codecs[choice - 1] : NULL;
     return choice < 0 ? OPTIONS_WRONG : 0;
@@ -50,7 +48,7 @@ int set_length(struct draft *draft, const char *value, struct error *error)
     static const struct size_range range = {0, CONTENT_MAX, "0 to 9223372036854775807"};
     struct content_options *content = &draft->options->input.content;
     content->has_length = true;
-    return parse_size("--length", value, &range, &content->length, error);
+    return parse_size(value, &range, &content->length, error);
 }
 
 int set_part(struct draft *draft, const char *value, struct error *error)
@@ -61,9 +59,8 @@ int set_part(struct draft *draft, const char *value, struct error *error)
         parse_digits(&at, SHARDS_MAX, &choice->of) && !*at && choice->part > 0 &&
         choice->part <= choice->of)
         return 0;
-    return error_of_option(error, "--part", value,
-                           "must be K/N, such as 1/4, with K from 1 to N, and N up to %d",
-                           SHARDS_MAX);
+    return error_set(error, "must be K/N, such as 1/4, with K from 1 to N, and N up to %d",
+                     SHARDS_MAX);
 }
 
 int part_finish(const struct draft *draft, struct error *error)
@@ -87,24 +84,23 @@ int set_format(struct draft *draft, const char *value, struct error *error)
     const char *names[FORMATS_MAX] = {NULL};
     for (size_t i = 0; formats[i]; i++)
         names[i] = formats[i]->name;
-    const int format = parse_word("--format", value ? value : "plot", names, error);
+    const int format = parse_word(value ? value : "plot", names, error);
     draft->options->report.format = formats[format < 0 ? 0 : format];
     return format < 0 ? OPTIONS_WRONG : 0;
 }
 
 /* Refuses a list of quantiles because of the text at `wrong`. A number between 1 and 100 was most
  * likely meant as a percentage. */
-static int refuse_quantile(const char *list, const char *wrong, struct error *error)
+static int refuse_quantile(const char *wrong, struct error *error)
 {
     char hint[80] = "";
     double number;
     if (parse_double(&wrong, &number) && number > 1 && number <= 100)
         snprintf(hint, sizeof hint, "; for %.15g %%, use %.15g", number, number / 100);
-    return error_of_option(
-        error, "--quantiles", list,
-        "must be numbers from 0 to 1, at most %d, of at most %d digits, separated by "
-        "commas%s",
-        QUANTILES_MAX, PROBABILITY_DIGITS, hint);
+    return error_set(error,
+                     "must be numbers from 0 to 1, at most %d, of at most %d digits, separated by "
+                     "commas%s",
+                     QUANTILES_MAX, PROBABILITY_DIGITS, hint);
 }
 
 /* True if the last one is in the list twice. */
@@ -141,7 +137,7 @@ int set_quantiles(struct draft *draft, const char *value, struct error *error)
     const char *list = value ? value : QUANTILES_DEFAULT;
     const char *wrong = read_quantiles(list, report);
     report->stats = true;
-    return wrong ? refuse_quantile(list, wrong, error) : 0;
+    return wrong ? refuse_quantile(wrong, error) : 0;
 }
 
 int set_each(struct draft *draft, const char *value, struct error *error)
@@ -149,7 +145,7 @@ int set_each(struct draft *draft, const char *value, struct error *error)
     static const struct size_range range = {1, CONTENT_MAX, "1 to 9223372036854775807"};
     draft->options->each = true;
     draft->options->each_size = 0;
-    return value ? parse_size("--each", value, &range, &draft->options->each_size, error) : 0;
+    return value ? parse_size(value, &range, &draft->options->each_size, error) : 0;
 }
 
 int set_sort(struct draft *draft, const char *value, struct error *error)
@@ -160,12 +156,6 @@ int set_sort(struct draft *draft, const char *value, struct error *error)
     return 0;
 }
 
-int set_output(struct draft *draft, const char *value, struct error *error)
-{
-    draft->options->output = strcmp(value, "-") == 0 ? NULL : value;
-    return *value ? 0 : option_needs(draft, "output", "the name of a file", error);
-}
-
 int set_interval(struct draft *draft, const char *value, struct error *error)
 {
     const char *end = value;
@@ -173,8 +163,8 @@ int set_interval(struct draft *draft, const char *value, struct error *error)
     if (parse_double(&end, seconds) && !*end && *seconds >= INTERVAL_MIN &&
         *seconds <= INTERVAL_MAX)
         return 0;
-    return error_of_option(error, "--interval", value, "must be a number of seconds from %g to %g",
-                           INTERVAL_MIN, INTERVAL_MAX);
+    return error_set(error, "must be a number of seconds from %g to %g", INTERVAL_MIN,
+                     INTERVAL_MAX);
 }
 
 static int compare_names(const void *one, const void *other)
@@ -284,7 +274,7 @@ static bool parse_gpus(const char *text, struct gpu_list *gpus)
     for (*gpus = (struct gpu_list){0}; gpus->count < GPUS_MAX; text++) {
         const char *const begin = text;
         uint64_t value;
-        if (!parse_digits(&text, INT_MAX, &value) || text - begin > DEVICE_DIGITS ||
+        if (!parse_digits(&text, INT_MAX, &value) || text - begin > DIGITS_SHORT ||
             !add_gpu(gpus, (int)value))
             return false;
         if (*text != ',')
@@ -314,9 +304,8 @@ int set_device(struct draft *draft, const char *value, struct error *error)
     pool->device = DEVICE_GPU;
     if (strncmp(value, "gpu:", 4) == 0 && parse_gpus(value + 4, &pool->gpus))
         return 0;
-    return error_of_option(
-        error, "--device", value,
-        "must be auto, cpu, gpu, all, or numbers of GPUs, such as gpu:0 or gpu:0,2");
+    return error_set(error,
+                     "must be auto, cpu, gpu, all, or numbers of GPUs, such as gpu:0 or gpu:0,2");
 }
 
 int set_kernel(struct draft *draft, const char *value, struct error *error)
@@ -327,7 +316,7 @@ int set_kernel(struct draft *draft, const char *value, struct error *error)
     draft->options->pool.strategy = strategy;
     if (strategy || strcmp(value, "auto") == 0 || strcmp(value, "help") == 0)
         return 0;
-    return error_of_option(error, "--kernel", value, "no such strategy; --kernel=help lists them");
+    return error_set(error, "no such strategy; --kernel=help lists them");
 }
 
 /* GPUHISTO_CPU names the kernels, for tests and measurements. */
@@ -338,8 +327,8 @@ static int finish_kernels(struct options *options, struct error *error)
     for (const struct cpu_kernels *const *kernels = all_kernels; *kernels; kernels++)
         if (count < KERNELS_MAX && (*kernels)->runs_here())
             here[count++] = (*kernels)->name;
-    if (name && *name && parse_word("GPUHISTO_CPU", name, here, error) < 0)
-        return OPTIONS_WRONG;
+    if (name && *name && parse_word(name, here, error) < 0)
+        return option_refuse_value("GPUHISTO_CPU", name, error);
     options->pool.kernels = cpu_kernels_find(name && *name ? name : NULL);
     options->input.decoding.instructions = options->pool.kernels->name;
     return 0;
