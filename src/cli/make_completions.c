@@ -209,13 +209,15 @@ int main(int argc, char **argv)
 {
     const char *shell = argc == 2 ? argv[1] : "";
     check_table();
-    if (strcmp(shell, "bash") == 0)
+    if (strcmp(shell, "bash") == 0) {
         print_bash();
-    else if (strcmp(shell, "zsh") == 0)
+    } else if (strcmp(shell, "zsh") == 0) {
         print_zsh();
-    else if (strcmp(shell, "fish") == 0)
+    } else if (strcmp(shell, "fish") == 0) {
         print_fish();
-    else
+    } else {
         fputs("make_completions: which shell: bash, zsh or fish?\n", stderr);
-    return *shell ? 0 : 2;
+        return 2;
+    }
+    return fflush(stdout) == 0 ? 0 : 1;
 }
