@@ -19,17 +19,19 @@ nodist_bashcompletion_DATA = completions/gpuhisto.bash
 nodist_zshcompletion_DATA = completions/_gpuhisto
 nodist_fishcompletion_DATA = completions/gpuhisto.fish
 completions = $(nodist_bashcompletion_DATA) $(nodist_zshcompletion_DATA) $(nodist_fishcompletion_DATA)
-make_completions = $(MKDIR_P) completions; $(SHELL) $(srcdir)/src/cli/make_completions
-completions_of = src/cli/make_completions src/cli/options.def src/report/formats.def gpu/count/strategy.c
-$(completions): $(completions_of)
+noinst_PROGRAMS = src/cli/make_completions
+src_cli_make_completions_SOURCES = src/cli/make_completions.c
+src_cli_make_completions_LDADD = $(gpuhisto_LDADD)
+src_cli_make_completions_LDFLAGS = $(gpuhisto_LDFLAGS)
+make_completions = $(MKDIR_P) completions; src/cli/make_completions$(EXEEXT)
+$(completions): src/cli/make_completions$(EXEEXT)
 completions/gpuhisto.bash:
-	$(AM_V_GEN)$(make_completions) bash $(srcdir) >$@.new && mv $@.new $@
+	$(AM_V_GEN)$(make_completions) bash >$@.new && mv $@.new $@
 completions/_gpuhisto:
-	$(AM_V_GEN)$(make_completions) zsh $(srcdir) >$@.new && mv $@.new $@
+	$(AM_V_GEN)$(make_completions) zsh >$@.new && mv $@.new $@
 completions/gpuhisto.fish:
-	$(AM_V_GEN)$(make_completions) fish $(srcdir) >$@.new && mv $@.new $@
+	$(AM_V_GEN)$(make_completions) fish >$@.new && mv $@.new $@
 CLEANFILES += $(completions)
-EXTRA_DIST += src/cli/make_completions
 
 # --- Debian packages: make deb, DEBFLAGS=-Ppkg.gpuhisto.cuda with CUDA too ---
 

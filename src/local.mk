@@ -5,14 +5,10 @@
 # count, and the device takes from libhistogram.a what is counted. No arrow goes back.
 
 bin_PROGRAMS = gpuhisto
-gpuhisto_SOURCES = src/main.c $(main_sources)
+gpuhisto_SOURCES = src/main.c
 gpuhisto_LDADD = libgpuhisto.a $(device) libhistogram.a $(device_libs)
 # Not with libraries that are loaded when they are needed.
 gpuhisto_LDFLAGS = $(AM_LDFLAGS) $(LOADED_LDFLAGS)
-
-main_sources = src/main.h src/main_diff.c src/main_engines.c src/main_hints.c src/main_keys.c src/main_merge.c \
-	src/main_output.c src/main_sandbox.c src/main_shard.c src/main_tables.c \
-	src/main_tables.h
 
 noinst_LIBRARIES += libhistogram.a libgpuhisto.a
 
@@ -76,14 +72,9 @@ blocks_sources = \
 
 gpuhisto_sources = \
 	$(blocks_sources) \
-	src/cli/diag.c src/cli/diag.h \
-	src/cli/option.h src/cli/option_help.c src/cli/option_rules.c src/cli/option_table.c \
-	src/cli/options.c src/cli/options.def src/cli/options.h src/cli/options_also.c \
-	src/cli/options_bins.c src/cli/options_by.c src/cli/options_engine.c src/cli/options_fields.c \
-	src/cli/options_input.c src/cli/options_build.c src/cli/options_messages.c src/cli/options_mode.c \
-	src/cli/options_output.c src/cli/options_tables.c src/cli/options_where.c src/cli/options_words.c \
-	src/cli/parse.c src/cli/parse.h \
-	src/cli/progress.c src/cli/progress.h \
+	src/cli/cli.h src/cli/messages.c src/cli/option.h src/cli/option_table.c src/cli/options.c \
+	src/cli/options_bins.c src/cli/options_fields.c src/cli/options_run.c src/cli/options_words.c src/cli/parse.c \
+	src/cli/run.c src/cli/run_count.c src/cli/run_diff.c src/cli/run_merge.c \
 	$(cpu_sources) \
 	src/codec/codec.h src/input/frames.c src/input/frames.h src/codec/gzip.c \
 	src/hash/xxh64.c src/hash/xxh64.h \

@@ -335,7 +335,7 @@ nodist_EXTRA_tests_device_test_kernels_emulated_SOURCES = cxx.cpp
 tests_device_test_kernels_emulated_LDADD = $(emulated)
 tests_device_test_rows_SOURCES = tests/device/test_rows.cpp
 tests_device_test_rows_LDADD = $(emulated)
-tests_device_gpuhisto_emulated_SOURCES = src/main.c $(main_sources) tests/device/emulated_tuning.c
+tests_device_gpuhisto_emulated_SOURCES = src/main.c tests/device/emulated_tuning.c
 tests_device_gpuhisto_emulated_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=options_parse
 nodist_EXTRA_tests_device_gpuhisto_emulated_SOURCES = cxx.cpp
 tests_device_gpuhisto_emulated_LDADD = $(emulated)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Why something failed, as text for the user: set where it is known, printed only by src/main.c and
- * src/main_*.c. */
+/* Why something failed, as text for the user: set where it is known, printed only by src/cli/. */
 #ifndef GPUHISTO_ERROR_H
 #define GPUHISTO_ERROR_H
 

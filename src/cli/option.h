@@ -1,15 +1,64 @@
 /* SPDX-License-Identifier: MIT */
-/* The shared header of the command line's files: the table of options, and the draft that their
- * handlers fill in. doc/adding.md says how to add an option. */
-#ifndef GPUHISTO_OPTION_H
-#define GPUHISTO_OPTION_H
+/* The shared header of the files that read options: the table, and the draft of a histogram that
+ * its rows fill in. doc/adding.md says how to add an option. */
+#ifndef GPUHISTO_CLI_OPTION_H
+#define GPUHISTO_CLI_OPTION_H
 
-#include "options.h"
+#include "src/base/error.h"
+#include "src/bins/binning.h"
+#include "src/tally/histogram_spec.h"
+#include "src/tally/statistics.h"
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
-#define OPTIONS_MAX 80 /* rows of options.def, at most */
+struct options;
+
+/* --- parse.c: numbers and words; text has one meaning wherever it stands: numbers are decimal, in
+ * the C locale, and neither hexadecimal nor infinite --- */
+
+/* Reads the number that *text begins with, [+-]? digits, from -2^64 to 2^64, and moves *text past
+ * it. Returns false if there is none, or it is out of range. */
+bool parse_whole(const char **text, int128 *value);
+
+/* Reads a number as parse_whole does: [+-]? digits with an optional point and exponent. The value
+ * is the nearest double, which must be finite. */
+bool parse_double(const char **text, double *value);
+
+/* Reads a number as parse_double does, but without a minus sign, and exactly. 10^DECIMAL_DIGITS or
+ * more is out of range. */
+bool parse_decimal(const char **text, struct decimal *value);
+
+/* Reads a number as parse_double does, from 0 to 1 and exactly. Returns false if it is another one,
+ * or has more than PROBABILITY_DIGITS digits, leading and trailing zeros left out. */
+bool parse_probability(const char **text, struct probability *value);
+
+/* Reads a number as parse_whole does, from 0 to max and of digits only. */
+bool parse_digits(const char **text, uint64_t max, uint64_t *value);
+
+#define DIGITS_SHORT 15 /* of a number among others, at most */
+
+/* Reads the value of an option, a whole number from 1 to max. Returns 0; or -1 with an error that
+ * says what is allowed. */
+int parse_count(const char *text, unsigned max, unsigned *value, struct error *error);
+
+struct size_range {
+    uint64_t min, max;
+    const char *text; /* "1 to 1G" */
+};
+
+/* Reads the value of an option, a size in bytes, with K, M or G. Returns as parse_count does. */
+int parse_size(const char *text, const struct size_range *range, uint64_t *value,
+               struct error *error);
+
+/* Returns the index of text in a list of words that ends with NULL; or -1 with an error that lists
+ * the words. */
+int parse_word(const char *text, const char *const *words, struct error *error);
+
+/* --- drafts: the options of one histogram, as far as they were read --- */
+
+#define OPTIONS_MAX 80 /* rows of the table, at most */
 
 /* An option as it was typed the last time. */
 struct given {
@@ -26,10 +75,7 @@ struct by {
     struct key key;   /* without its field */
 };
 
-#define FIELD_TIME ":time" /* after a field that is a time and is counted as a number */
-
-/* The options of one histogram, as far as they were read. The functions *_finish work out what
- * depends on several of them. */
+/* The functions *_finish work out what depends on several options. */
 struct draft {
     struct options *options;
     struct given given[OPTIONS_MAX];     /* by the row of the option */
@@ -51,35 +97,14 @@ struct draft {
     const char *weight;                  /* as typed; NULL: not given */
     const char *line;                    /* as typed; NULL: not given; options->line */
     unsigned char separator;             /* of --separator */
-    bool has_comma;                      /* of --decimal */
+    unsigned has_comma;                  /* of --decimal: 1 or 0 */
     struct line_filter filter;           /* of --lines-with and --lines-without */
     const char *where[CONDITIONS_MAX];   /* of --where, as typed */
     size_t where_count;
     bool ends; /* --also: the options of another histogram follow */
 };
 
-/* Stores one option and its value, which is NULL if there is none. 0; OPTIONS_WRONG or
- * OPTIONS_FAILED with an error. */
-typedef int option_handler(struct draft *draft, const char *value, struct error *error);
-
-/* Defines the handler of an option without a value. */
-#define OPTION_FLAG(handler, statement)                                                            \
-    int handler(struct draft *draft, const char *value, struct error *error)                       \
-    {                                                                                              \
-        (void)value;                                                                               \
-        (void)error;                                                                               \
-        statement;                                                                                 \
-        return 0;                                                                                  \
-    }
-
-/* Defines the handler of an option whose value is read at the end: a member of the draft. */
-#define OPTION_TEXT(handler, member)                                                               \
-    int handler(struct draft *draft, const char *value, struct error *error)                       \
-    {                                                                                              \
-        (void)error;                                                                               \
-        draft->member = value;                                                                     \
-        return 0;                                                                                  \
-    }
+/* --- option_table.c --- */
 
 enum option_group {
     GROUP_MODE,
@@ -98,6 +123,16 @@ enum option_value {
     VALUE_OPTIONAL,
 };
 
+/* Reads a value, which is NULL if there is none, into the draft or its options. 0; or OPTIONS_WRONG
+ * with an error that says what is wrong with the value, which option_set names. */
+typedef int option_setter(struct draft *draft, const char *value, struct error *error);
+
+/* A member that an option sets. */
+struct option_member {
+    enum { SETS_NOTHING, SETS_DRAFT, SETS_OPTIONS } of;
+    size_t offset;
+};
+
 /* Options that another one cannot be combined with, and what ends the message that says so. */
 struct option_instead {
     const char *terms, *hint;
@@ -109,57 +144,68 @@ struct option_row {
     const char *name;
     enum option_value takes;
     const char *value; /* its name in help and the man page; "" where there is none */
+
     const char *help;  /* lines, separated by newlines, of 53 characters at most */
     const char *brief; /* one such line for -h; NULL: only --help has this option */
 
-    const char *const *words; /* that the value may be, and NULL; or NULL */
+    /* Terms, as option_table.c explains; or NULL. */
+    const char *requires, *conflicts, *only_with, *replaces, *implies;
+    struct option_instead instead[5]; /* until one without terms */
 
-    /* Terms, as options.def explains; or NULL. */
-    const char *requires;
-    const char *conflicts;
-    const char *only_with;
-    const char *replaces;
-    const char *implies;
-
-    const struct option_instead *instead; /* until one without terms; or NULL */
+    /* What the option does: `set`, or how the value becomes the member. Otherwise a text is stored
+     * as it is, and the bool of an option without a value becomes true. */
+    option_setter *set;
+    struct option_member to;
+    unsigned max;            /* of a whole number from 1, an unsigned int */
+    struct size_range sizes; /* of a uint64_t */
+    const char *words[23];   /* of an enum, until NULL */
+    unsigned becomes;        /* an enum without a value */
+    bool is_text;            /* tables have the value escaped, as JSON can have it */
 };
-
-#define WORDS(...)                                                                                 \
-    (const char *const[])                                                                          \
-    {                                                                                              \
-        __VA_ARGS__, NULL                                                                          \
-    }
-
-#define INSTEAD(...)                                                                               \
-    (const struct option_instead[])                                                                \
-    {                                                                                              \
-        __VA_ARGS__,                                                                               \
-        {                                                                                          \
-            NULL, NULL                                                                             \
-        }                                                                                          \
-    }
 
 /* All options, in the order of help. */
 extern const struct option_row option_rows[];
 extern const size_t option_count;
 
+/* Does what the row says with a value, which is NULL if there is none. 0, or OPTIONS_WRONG with an
+ * error. */
+int option_set(const struct option_row *row, struct draft *draft, const char *value,
+               struct error *error);
+
+/* Begins an error with "OPTION=VALUE: ". Returns OPTIONS_WRONG. */
+int option_refuse_value(const char *option, const char *value, struct error *error);
+
+/* What rows set by functions, by topic. */
+option_setter set_letters, set_pairs, set_values, set_log;           /* options_bins.c */
+option_setter set_field, set_by, set_separator, set_after, set_line; /* options_fields.c */
+option_setter set_lines_with, set_lines_without, set_where;          /* options_fields.c */
+option_setter set_decompress, set_length, set_part, set_quantiles, set_format; /* options_run.c */
+option_setter set_each, set_sort, set_interval, set_device, set_kernel;
+option_setter set_help; /* options.c */
+
+/* --- options.c: the rules of the table, for what its columns cannot say. A term NAME= is an option
+ * with any value. Messages show options as they were typed, with their values if the term has one.
+ * --- */
+
+/* Returns the option with a name of len bytes, or NULL. */
+const struct option_row *option_find(const char *name, size_t len);
+
+/* Returns the option with a letter, or NULL. */
+const struct option_row *option_of_letter(char letter);
+
 /* Returns the mode that an option chooses, or NULL. */
 const struct mode *option_mode(const struct option_row *row);
 
-/* Every handler is called option_NAME, and lives in the file of its topic. But option_given stores
- * nothing: draft->mode and draft_gave say all about the option. */
-#define OPTION(group, letter, name, takes, value, handler, ...) option_handler handler;
-#include "options.def"
-#undef OPTION
+/* A term of a column: NAME, NAME= or NAME=VALUE. */
+struct term {
+    const struct option_row *row; /* NULL: there is no such option */
+    const char *value;            /* what follows the '='; NULL: there is none */
+    size_t value_len;
+};
 
-/* option_rules.c: checks the columns of options.def. 0, or OPTIONS_WRONG with an error. */
-int rules_check(const struct draft *draft, struct error *error);
-
-/* The following functions check what the columns cannot say. A term NAME= is an option with any
- * value. Messages show options as they were typed, with their values if the term has one. */
-
-/* Sets the error to a lack of memory. Returns OPTIONS_FAILED. */
-int option_no_memory(struct error *error);
+/* Reads the first term at *at and moves on to the next, beyond what separates them. False: there is
+ * none. */
+bool option_next_term(const char **at, struct term *term);
 
 /* True if an option was given and not replaced by a later one. */
 bool draft_gave(const struct draft *draft, const char *term);
@@ -169,12 +215,6 @@ bool draft_gave(const struct draft *draft, const char *term);
 int option_conflict(const struct draft *draft, const char *term, const char *terms,
                     const char *hint, struct error *error);
 
-/* Returns the index of a value among the words of an option; or -1 with an error. */
-int option_word(const char *term, const char *value, struct error *error);
-
-/* True if an option was given by its letter, as in -h. */
-bool option_by_letter(const struct draft *draft, const char *term);
-
 /* Sets the error to what an option that was given needs. Returns OPTIONS_WRONG. */
 int option_needs(const struct draft *draft, const char *term, const char *needs,
                  struct error *error);
@@ -183,86 +223,53 @@ int option_needs(const struct draft *draft, const char *term, const char *needs,
 #define TYPED_SHOWN 128
 void option_show_typed(const struct draft *draft, const char *term, char *text);
 
-/* options_bins.c: builds the bins of numbers or of values with a type; free them. 0; OPTIONS_WRONG
- * or OPTIONS_FAILED with an error. */
-int bins_finish(const struct draft *draft, struct binning *binning, struct error *error);
+/* Sets the error to a lack of memory. Returns OPTIONS_FAILED. */
+int option_no_memory(struct error *error);
 
-/* options_fields.c: reads --line. 0, or OPTIONS_WRONG with an error. */
-int line_finish(const struct draft *draft, struct error *error);
+/* Works out what depends on the whole command line, of `count` histograms. As options_parse. */
+int drafts_finish(struct draft *drafts, unsigned count, struct error *error);
 
-/* options_fields.c: finds out where in a line numbers stand. 0, or OPTIONS_WRONG with an error. */
-int fields_finish(const struct draft *draft, struct field *field, struct error *error);
+/* Makes all options defaults, and begins the draft of a histogram. */
+void draft_begin(struct draft *draft, struct options *options);
 
-/* options_fields.c: finds out what records are counted by: sets a key for each --by, and behind
- * them the weight. 0, or OPTIONS_WRONG with an error. */
-int keys_finish(const struct draft *draft, struct key keys[KEY_FIELDS_MAX], struct error *error);
+/* --- what depends on several options. 0; OPTIONS_WRONG or OPTIONS_FAILED with an error --- */
 
-/* A field as it was typed for an option. */
-struct typed_field {
-    const char *option, *text;
-    int32_t number;    /* 0: it is none */
-    const char *value; /* of the option, which begins with the field */
-    bool is_name;      /* that of a column, whatever it looks like */
-};
-
-/* options_by.c: returns the number that a field was typed as; 0: it is none. */
-int32_t field_number(const char *field);
-
-/* options_by.c: copies the field, or the name of a column in quotes, that `text` begins with, a
- * part of the value of an option. Returns where its modifiers begin; or NULL with an error. */
-const char *field_split(const char *option, const char *value, const char *text,
-                        char field[FIELD_SIZE], struct error *error);
-
-/* options_fields.c: sets a field that was typed. 0, or OPTIONS_WRONG with an error. */
-int field_finish(const struct draft *draft, const struct typed_field *typed, struct field *field,
-                 struct error *error);
-
-/* options_by.c: reads a field with modifiers, as field_split does, to *by. 0, or OPTIONS_WRONG with
- * an error. */
-int by_parse(const char *option, const char *value, const char *text, char field[FIELD_SIZE],
-             struct by *by, struct error *error);
-
-/* options_where.c: adds the conditions of --where to options->spec.lines.filter. 0, or
- * OPTIONS_WRONG with an error. */
+/* options_fields.c: finds out which lines count, where in them numbers stand, and what they are
+ * counted by: all of spec.lines but conditions, which where_finish adds to options->spec. */
+int lines_finish(const struct draft *draft, struct line_spec *lines, struct error *error);
 int where_finish(const struct draft *draft, struct error *error);
 
-/* options_mode.c: makes options->spec. 0; OPTIONS_WRONG or OPTIONS_FAILED with an error. */
+/* options_bins.c: makes options->spec. */
 int mode_finish(const struct draft *draft, struct error *error);
 
-/* Shows a number that bins_finish has read, of the mode's kind, with the fewest digits that read
- * back the same; text has SHOW_NUMBER bytes. */
+/* options_bins.c: shows a number that mode_finish has read, of the mode's kind, with the fewest
+ * digits that read back the same; text has SHOW_NUMBER bytes. */
 void option_show_number(const struct draft *draft, const char *number, char *text);
 
-/* options_tables.c: finishes the options of --merge and --diff. 0, or OPTIONS_WRONG with an
- * error. */
+/* options_run.c: finish the options of --merge and --diff; what is printed; --part; and who
+ * counts. */
 int tables_finish(const struct draft *draft, struct error *error);
-
-/* options_output.c: refuses options about rows if only statistics are printed, and an image on a
- * terminal. 0, or OPTIONS_WRONG with an error. */
 int report_finish(const struct draft *draft, struct error *error);
+int part_finish(const struct draft *draft, struct error *error);
+int devices_finish(const struct draft *draft, struct error *error);
 
-/* options_also.c. also_add: makes the options of another histogram, which follow `before` and are
- * otherwise as in `common`. also_finish: checks that all histograms can be counted in one pass. 0;
- * OPTIONS_WRONG or OPTIONS_FAILED with an error. */
-int also_add(struct draft *draft, struct options *common, struct options *before,
-             struct error *error);
-int also_finish(const struct draft *drafts, unsigned count, struct error *error);
-
-/* options_words.c: lists the options that make the same samples and bins (options->words). 0, or
- * OPTIONS_FAILED with an error. */
+/* options_words.c: lists the options that make the same samples and bins (options->words). */
 int words_finish(const struct draft *draft, struct error *error);
 
-/* Turns a word of words_finish back, in place, into what was typed: \xNN are bytes. */
-void words_unescape(char *word);
+/* --- messages.c: what was probably meant --- */
 
-/* options_input.c: sets where values begin in the input. */
-void content_finish(const struct draft *draft);
+/* Refuses an option that does not exist, is ambiguous, or has an argument that it does not take.
+ * `word` is what was typed; `letter` the option in it that is wrong, unless the word has two
+ * dashes. Returns OPTIONS_WRONG. */
+int hint_unknown(const char *word, char letter, struct error *error);
 
-/* options_input.c: checks --part. 0, or OPTIONS_WRONG with an error. */
-int part_finish(const struct draft *draft, struct error *error);
+/* Replaces the error of a value that followed a letter in the same word, if the word is a long
+ * option with one dash, or has letters in the wrong order. */
+void hint_letters(const struct option_row *row, const char *word, const char *value,
+                  struct error *error);
 
-/* options_engine.c: checks the strategy against mode and device, makes chunks of whole samples and
- * chooses the CPU's kernels. 0, or OPTIONS_WRONG with an error. */
-int devices_finish(const struct draft *draft, struct error *error);
+/* True if a word is a number, a size, a list of numbers, or a type, and so hardly the name of a
+ * file. */
+bool hint_is_value(const char *word);
 
 #endif

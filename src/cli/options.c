@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: MIT */
+/* The command line, read once: getopt finds options, rows of the table set what drafts have, and
+ * the rules of the table are checked. Then the drafts are finished, in the order that drafts_finish
+ * tells; one draft is one histogram, and --also begins the next. */
+#include "cli.h"
 #include "option.h"
+#include "src/base/show.h"
 #include "src/report/format.h"
 
 #include <getopt.h>
@@ -11,248 +16,327 @@
 #define CHUNK_DEFAULT (8 * MIB)
 #define MAX_KEYS_DEFAULT 1000000
 #define MEMLIMIT_DEFAULT (128 * MIB)
+#define NEEDS_SHOWN 256
+#define HISTOGRAMS_MAX 16 /* of one input */
 
 #define LONG_CODE 256 /* what getopt gives for row i is LONG_CODE + i, or the letter */
 
-#define HISTOGRAMS_MAX 16 /* of one input */
+int option_no_memory(struct error *error)
+{
+    error_set(error, "out of memory");
+    return OPTIONS_FAILED;
+}
 
-#define NAME_COMPARED 32 /* bytes: longer names are no option's */
+/* --- terms --- */
 
-#define TRY_HELP "try 'gpuhisto --help'"
+const struct option_row *option_find(const char *name, size_t len)
+{
+    for (size_t i = 0; i < option_count; i++)
+        if (strncmp(option_rows[i].name, name, len) == 0 && option_rows[i].name[len] == '\0')
+            return &option_rows[i];
+    return NULL;
+}
 
-/* By the row of the option. */
-#define OPTION(group, letter, name, takes, value, handler, ...) handler,
-static option_handler *const handlers[] = {
-#include "options.def"
-};
-#undef OPTION
+const struct option_row *option_of_letter(char letter)
+{
+    for (size_t i = 0; letter && i < option_count; i++)
+        if (option_rows[i].letter == letter)
+            return &option_rows[i];
+    return NULL;
+}
 
-OPTION_FLAG(option_given, (void)draft)
+bool option_next_term(const char **at, struct term *term)
+{
+    const char *text = *at;
+    const size_t len = text ? strcspn(text, " |") : 0, name_len = len ? strcspn(text, " |=") : 0;
+    if (len == 0)
+        return false;
+    *term = (struct term){.row = option_find(text, name_len)};
+    if (name_len < len) {
+        term->value = text + name_len + 1;
+        term->value_len = len - name_len - 1;
+    }
+    *at = text + len + (text[len] == ' ' || text[len] == '|');
+    return true;
+}
 
-static int handle(const struct option_row *row, struct draft *draft, const char *value,
-                  struct error *error)
+static struct term read_term(const char *text)
+{
+    struct term term;
+    option_next_term(&text, &term);
+    return term;
+}
+
+static const struct given *find_given(const struct draft *draft, const struct option_row *row)
+{
+    return &draft->given[row - option_rows];
+}
+
+static bool is_given(const struct draft *draft, const struct term *term)
+{
+    const struct given *given = find_given(draft, term->row);
+    const char *at = term->row->replaces;
+    struct term other;
+    if (given->position == 0)
+        return false;
+    while (option_next_term(&at, &other))
+        if (find_given(draft, other.row)->position > given->position)
+            return false;
+    if (!term->value || term->value_len == 0)
+        return true;
+    return given->value && strncmp(given->value, term->value, term->value_len) == 0 &&
+           given->value[term->value_len] == '\0';
+}
+
+bool draft_gave(const struct draft *draft, const char *text)
+{
+    const struct term term = read_term(text);
+    return is_given(draft, &term);
+}
+
+static void show_typed(const struct draft *draft, const struct term *term, char *text)
+{
+    const struct given *given = find_given(draft, term->row);
+    const bool is_long = given->letter == '\0';
+    char value[TYPED_SHOWN / 2] = "";
+    if (term->value && given->value)
+        show_text(given->value, strlen(given->value), value, sizeof value);
+    const char *before = !*value                              ? ""
+                         : is_long                            ? "="
+                         : term->row->takes == VALUE_REQUIRED ? " "
+                                                              : "";
+    if (given->position == 0)
+        snprintf(text, TYPED_SHOWN, "--%s", term->row->name);
+    else if (is_long)
+        snprintf(text, TYPED_SHOWN, "%.*s%s%s", (int)strcspn(given->word, "="), given->word, before,
+                 value);
+    else
+        snprintf(text, TYPED_SHOWN, "-%c%s%s", given->letter, before, value);
+}
+
+void option_show_typed(const struct draft *draft, const char *text, char *shown)
+{
+    const struct term term = read_term(text);
+    show_typed(draft, &term, shown);
+}
+
+/* --- what cannot be combined --- */
+
+const struct mode *option_mode(const struct option_row *row)
+{
+    for (unsigned mode = 0; mode < MODES; mode++)
+        if (strcmp(modes[mode]->name, row->name) == 0)
+            return modes[mode];
+    return NULL;
+}
+
+/* True for a mode that can be counted in one pass with others of these. */
+static bool is_plain_mode(const struct option_row *row)
 {
     const struct mode *mode = option_mode(row);
-    draft->mode = mode ? mode : draft->mode;
-    return handlers[row - option_rows](draft, value, error);
+    return mode && !mode->is_binned;
 }
 
-/* The lists that getopt_long reads. */
-struct getopt_lists {
-    struct option long_options[OPTIONS_MAX + 1];
-    char letters[3 * OPTIONS_MAX + 2];
-};
-
-static void make_lists(struct getopt_lists *lists)
+/* Refuses two options, and names them in the order in which they were typed. */
+static int refuse_pair(const struct draft *draft, const struct term *one, const struct term *other,
+                       const char *hint, struct error *error)
 {
-    static const int arguments[] = {no_argument, required_argument, optional_argument};
-    static const char *const colons[] = {"", ":", "::"};
-    *lists = (struct getopt_lists){.letters = ":"}; /* a missing argument is told apart */
-    char *letter = lists->letters + 1;
-    for (size_t i = 0; i < option_count; i++) {
-        const struct option_row *row = &option_rows[i];
-        lists->long_options[i] =
-            (struct option){row->name, arguments[row->takes], NULL, LONG_CODE + (int)i};
-        if (!row->letter)
-            continue;
-        *letter++ = row->letter;
-        letter = stpcpy(letter, colons[row->takes]);
-    }
+    char first[TYPED_SHOWN], second[TYPED_SHOWN];
+    const bool is_swapped =
+        find_given(draft, one->row)->position > find_given(draft, other->row)->position;
+    const bool are_modes = is_plain_mode(one->row) && is_plain_mode(other->row);
+    show_typed(draft, is_swapped ? other : one, first);
+    show_typed(draft, is_swapped ? one : other, second);
+    return error_set(error, "%s and %s cannot be combined%s", first, second,
+                     are_modes ? "; put --also between them" : hint);
 }
 
-/* The row of a code that getopt gave, or NULL. */
-static const struct option_row *find_row(int code)
+int option_conflict(const struct draft *draft, const char *text, const char *terms,
+                    const char *hint, struct error *error)
 {
-    if (code >= LONG_CODE)
-        return &option_rows[code - LONG_CODE];
-    for (size_t i = 0; code && i < option_count; i++)
-        if (option_rows[i].letter == code)
-            return &option_rows[i];
-    return NULL;
+    const struct term one = read_term(text);
+    struct term other;
+    while (is_given(draft, &one) && option_next_term(&terms, &other))
+        if (is_given(draft, &other))
+            return refuse_pair(draft, &one, &other, hint, error);
+    return 0;
 }
 
-/* --- what getopt cannot make sense of --- */
-
-/* True if the len bytes at name begin an option's name; if `exact`, if they are all of it. */
-static bool is_named(const struct option_row *row, const char *name, size_t len, bool exact)
+static bool is_listed(const char *terms, const struct option_row *row)
 {
-    return strncmp(row->name, name, len) == 0 && (!exact || row->name[len] == '\0');
+    struct term term;
+    while (option_next_term(&terms, &term))
+        if (term.row == row)
+            return true;
+    return false;
 }
 
-/* Lists the options that begin with the len bytes at name, or the one with just that name, as in
- * "--decompress or --device". Returns how many there are. */
-static unsigned list_matches(const char *name, size_t len, char *list, size_t capacity)
+/* Refuses another mode, of a row below, besides the mode of a row that was given. */
+static int check_modes(const struct draft *draft, const struct option_row *row, struct error *error)
 {
-    unsigned matches = 0, listed = 0;
-    size_t used = 0;
-    bool exact = false;
-    list[0] = '\0';
-    for (size_t i = 0; i < option_count; i++) {
-        matches += is_named(&option_rows[i], name, len, false);
-        exact |= is_named(&option_rows[i], name, len, true);
-    }
-    if (exact)
-        matches = 1;
-    for (size_t i = 0; i < option_count && used < capacity; i++) {
-        if (!is_named(&option_rows[i], name, len, exact))
-            continue;
-        const char *before = listed == 0 ? "" : listed + 1 == matches ? " or " : ", ";
-        used +=
-            (size_t)snprintf(list + used, capacity - used, "%s--%s", before, option_rows[i].name);
-        listed++;
-    }
-    return matches;
+    const struct term one = {.row = row};
+    struct term other = {.row = row + 1};
+    for (; option_mode(row) && other.row < option_rows + option_count; other.row++)
+        if (option_mode(other.row) && is_given(draft, &other))
+            return refuse_pair(draft, &one, &other, "", error);
+    return 0;
 }
 
-/* Returns how many letters have to be inserted, deleted, exchanged or swapped with the next one to
- * make name[0..len) of other: the optimal string alignment distance. Names are short. */
-static unsigned name_distance(const char *name, size_t len, const char *other)
-{
-    unsigned rows[3][NAME_COMPARED + 1];
-    const size_t other_len = strlen(other);
-    if (len > NAME_COMPARED || other_len > NAME_COMPARED)
-        return NAME_COMPARED;
-    for (size_t i = 0; i <= len; i++) {
-        unsigned *row = rows[i % 3], *last = rows[(i + 2) % 3], *before = rows[(i + 1) % 3];
-        row[0] = (unsigned)i;
-        for (size_t j = 1; j <= other_len; j++) {
-            if (i == 0) {
-                row[j] = (unsigned)j;
-                continue;
-            }
-            const unsigned exchanged = last[j - 1] + (name[i - 1] != other[j - 1]);
-            const unsigned moved = (last[j] < row[j - 1] ? last[j] : row[j - 1]) + 1;
-            row[j] = exchanged < moved ? exchanged : moved;
-            if (i > 1 && j > 1 && name[i - 1] == other[j - 2] && name[i - 2] == other[j - 1] &&
-                before[j - 2] + 1 < row[j])
-                row[j] = before[j - 2] + 1;
-        }
-    }
-    return rows[len % 3][other_len];
-}
-
-/* Returns the option that name[0..len) was probably meant to be, or NULL: its name differs in one
- * letter, or of a longer name in two. */
-static const struct option_row *find_nearest(const char *name, size_t len)
-{
-    const struct option_row *nearest = NULL;
-    unsigned min = len < 5 ? 2 : 3;
-    for (size_t i = 0; i < option_count; i++) {
-        const unsigned distance = name_distance(name, len, option_rows[i].name);
-        if (distance < min && distance < len) {
-            nearest = &option_rows[i];
-            min = distance;
-        }
-    }
-    return nearest;
-}
-
-/* Says that there is no such option, and which one was probably meant by name, which may end with
- * '=' and a value. */
-static void refuse_unknown(const char *typed, const char *name, const struct option_row *meant,
+/* Checks the columns `conflicts`, `instead` and `only_with` of an option that was given. */
+static int check_conflicts(const struct draft *draft, const struct option_row *row,
                            struct error *error)
 {
-    char value[ERROR_SUBJECT_MAX];
-    error_show_subject(name + strcspn(name, "="), value);
-    if (meant)
-        error_of(error, typed, "no such option; did you mean --%s%s?", meant->name, value);
-    else
-        error_of(error, typed, "no such option; " TRY_HELP);
+    const struct term one = {.row = row};
+    if (check_modes(draft, row, error) != 0 ||
+        option_conflict(draft, row->name, row->conflicts, "", error) != 0)
+        return OPTIONS_WRONG;
+    for (const struct option_instead *at = row->instead; at && at->terms; at++)
+        if (option_conflict(draft, row->name, at->terms, at->hint, error) != 0)
+            return OPTIONS_WRONG;
+    for (size_t i = 0; row->only_with && i < option_count; i++) {
+        const struct term other = {.row = &option_rows[i]};
+        if (other.row != row && is_given(draft, &other) && !is_listed(row->only_with, other.row))
+            return refuse_pair(draft, &one, &other, "", error);
+    }
+    return 0;
 }
 
-/* A long option that does not exist, is ambiguous, or has an argument that it does not take. */
-static void refuse_long(const char *word, struct error *error)
+/* --- what is needed --- */
+
+int option_needs(const struct draft *draft, const char *text, const char *needs,
+                 struct error *error)
 {
-    char list[512];
-    const char *name = word + 2;
-    unsigned matches = list_matches(name, strcspn(name, "="), list, sizeof list);
-    if (matches == 0)
-        refuse_unknown(word, name, find_nearest(name, strcspn(name, "=")), error);
-    else if (matches == 1)
-        error_of(error, word, "%s takes no argument", list);
-    else
-        error_of(error, word, "ambiguous; could be %s", list);
+    char shown[TYPED_SHOWN];
+    option_show_typed(draft, text, shown);
+    return error_set(error, "%s needs %s", shown, needs);
 }
 
-static void refuse_missing(bool is_long, struct error *error)
+/* Shows a term as the user would type it, "--field=N". Returns the number of characters. */
+static int show_wanted(const struct term *term, char *text, size_t capacity)
 {
-    const struct option_row *row = find_row(optopt);
-    if (is_long)
-        error_set(error, "--%s: requires an argument, as in --%s=%s", row->name, row->name,
-                  row->value);
-    else
-        error_set(error, "-%c: requires an argument, as in -%c %s", row->letter, row->letter,
-                  row->value);
+    const struct option_row *row = term->row;
+    if (term->value)
+        return snprintf(text, capacity, "--%s=%.*s", row->name, (int)term->value_len, term->value);
+    const bool has_value = row->takes == VALUE_REQUIRED;
+    return snprintf(text, capacity, "--%s%s%s", row->name, has_value ? "=" : "",
+                    has_value ? row->value : "");
 }
 
-/* Returns the long option that a word of letters is when it gets another dash, as in -by=1, or
- * NULL. */
-static const struct option_row *find_dashless(const char *word)
+/* Checks the column `requires` of an option that was given. */
+static int check_needs(const struct draft *draft, const struct option_row *row, struct error *error)
 {
-    const size_t len = *word == '-' ? strcspn(word + 1, "=") : 0;
-    for (size_t i = 0; i < option_count && len > 1; i++)
-        if (is_named(&option_rows[i], word + 1, len, true))
-            return &option_rows[i];
-    return NULL;
+    const char *at = row->requires;
+    while (at && *at) {
+        const char *const end = at + strcspn(at, " ");
+        char needs[NEEDS_SHOWN] = "";
+        size_t used = 0;
+        bool is_met = false;
+        struct term term;
+        while (at < end && option_next_term(&at, &term)) {
+            const char *before = used == 0 ? "" : at < end ? ", " : " or ";
+            used += (size_t)snprintf(needs + used, sizeof needs - used, "%s", before);
+            used += (size_t)show_wanted(&term, needs + used, sizeof needs - used);
+            is_met |= is_given(draft, &term);
+        }
+        if (!is_met)
+            return option_needs(draft, row->name, needs, error);
+    }
+    return 0;
 }
 
-/* `word` is what was typed. */
-static int refuse(int code, const char *word, struct error *error)
+/* Checks the columns of the table: first what cannot be combined, then what is needed. 0, or
+ * OPTIONS_WRONG with an error. */
+static int check_rules(const struct draft *draft, struct error *error)
 {
-    bool is_long = strncmp(word, "--", 2) == 0;
-    const char letter[] = {'-', (char)optopt, '\0'};
-    if (code == ':')
-        refuse_missing(is_long, error);
-    else if (is_long)
-        refuse_long(word, error);
-    else
-        refuse_unknown(find_dashless(word) ? word : letter, word + 1, find_dashless(word), error);
-    return OPTIONS_WRONG;
+    int rc = 0;
+    for (size_t i = 0; i < option_count && rc == 0; i++)
+        if (draft_gave(draft, option_rows[i].name))
+            rc = check_conflicts(draft, &option_rows[i], error);
+    for (size_t i = 0; i < option_count && rc == 0; i++)
+        if (draft_gave(draft, option_rows[i].name))
+            rc = check_needs(draft, &option_rows[i], error);
+    return rc;
 }
 
-/* --- a value that was typed as a file --- */
+/* --- several histograms of one input: --also --- */
 
-/* True if a word is a number, a size, a list of numbers, or a type, and so hardly the name of a
- * file. */
-static bool is_value(const char *word)
+/* True if two fields are found in the same records. */
+static bool have_same_records(const struct field *one, const struct field *other)
 {
-    const char *end = word + strspn(word, "0123456789.,");
-    const bool is_size = end > word && end[0] != '\0' && strchr("KMG", end[0]) && end[1] == '\0';
-    return *end == '\0' || is_size || value_type_find(word);
+    const bool is_csv = one->kind == FIELD_CSV || other->kind == FIELD_CSV;
+    return one->has_header == other->has_header &&
+           (!is_csv || (one->kind == other->kind && one->separator == other->separator));
 }
 
-/* Records the word after an option without its optional value, if that would have been valid. The
- * handler tries it on copies. */
-static void record_misplaced(const struct draft *draft, const struct option_row *row,
-                             const char *word)
+/* True if a stream can be cut so that what both count is whole. Bytes may be cut anywhere, but a
+ * token that is too long to be a number is handed out in part. */
+static bool go_together(const struct histogram_spec *one, const struct histogram_spec *other)
 {
-    struct options options = *draft->options;
-    struct draft copy = *draft;
-    struct error unused;
-    copy.options = &options;
-    if (word && is_value(word) && handle(row, &copy, word, &unused) == 0)
-        draft->options->misplaced = (struct misplaced){row->name, word};
+    const struct record_kind kind = record_kind_of(one), other_kind = record_kind_of(other);
+    const bool is_same = kind.type == other_kind.type && kind.size == other_kind.size;
+    if (one->mode != other->mode && (one->mode->is_binned || other->mode->is_binned))
+        return false;
+    if (!one->mode->is_binned)
+        return record_is_byte(&kind) || record_is_byte(&other_kind) || is_same;
+    return is_same && strcmp(one->type.name, other->type.name) == 0 &&
+           have_same_records(&one->lines.field, &other->lines.field) &&
+           !line_spec_has_names(&one->lines) && !line_spec_has_names(&other->lines);
 }
 
-/* --- all of it --- */
+/* Names two histograms by their modes, as they were typed. */
+static int refuse_pass(const struct draft *one, const struct draft *other, struct error *error)
+{
+    const struct mode *mode = one->options->spec.mode;
+    const struct mode *other_mode = other->options->spec.mode;
+    const char *detail = mode != other_mode ? ""
+                         : mode->is_text    ? ", as they read lines differently"
+                                            : ", as their records differ";
+    char name[32], first[TYPED_SHOWN], second[TYPED_SHOWN];
+    snprintf(name, sizeof name, "%s=", mode->name);
+    option_show_typed(one, name, first);
+    snprintf(name, sizeof name, "%s=", other_mode->name);
+    option_show_typed(other, name, second);
+    return error_set(error, "%s and %s cannot be counted in one pass%s", first, second, detail);
+}
 
-/* Finishes the histograms after the first; `common` is what all have. */
-static int finish_also(struct draft *drafts, unsigned count, struct options *common,
+/* Makes the options of another histogram, which follow `before` and are otherwise as in `common`.
+ */
+static int add_also(struct draft *draft, const struct options *common, struct options *before,
+                    struct error *error)
+{
+    struct options *options = malloc(sizeof *options);
+    if (!options)
+        return option_no_memory(error);
+    *options = *common;
+    draft->options = options;
+    int rc = mode_finish(draft, error);
+    if (rc == 0)
+        rc = words_finish(draft, error);
+    if (rc != 0) {
+        binning_free(&options->spec.binning);
+        free(options);
+        return rc;
+    }
+    before->also = options;
+    before->spec.also = &options->spec;
+    return 0;
+}
+
+/* Finishes the histograms after the first; `common` is what all have. Checks that all can be
+ * counted in one pass. */
+static int finish_also(struct draft *drafts, unsigned count, const struct options *common,
                        struct error *error)
 {
-    struct options *before = drafts->options;
-    int rc = 0;
-    for (unsigned i = 1; i < count && rc == 0; i++) {
-        rc = also_add(&drafts[i], common, before, error);
-        before = rc == 0 ? before->also : before;
+    for (unsigned i = 1; i < count; i++) {
+        const int rc = add_also(&drafts[i], common, drafts[i - 1].options, error);
+        if (rc != 0)
+            return rc;
     }
-    return rc == 0 ? also_finish(drafts, count, error) : rc;
-}
-
-/* True for an option of one histogram, false for one that holds for all histograms of --also. */
-static bool is_of_one(const struct option_row *row)
-{
-    return row->group <= GROUP_NUMBERS && strcmp(row->name, "also") != 0;
+    for (unsigned i = 0; i < count; i++)
+        for (unsigned k = i + 1; k < count; k++)
+            if (!go_together(&drafts[i].options->spec, &drafts[k].options->spec))
+                return refuse_pass(&drafts[i], &drafts[k], error);
+    return 0;
 }
 
 /* Copies the options that hold for all histograms to each draft. */
@@ -260,16 +344,20 @@ static void copy_common(struct draft *drafts, unsigned count)
 {
     for (size_t row = 0; row < option_count && count > 1; row++) {
         struct given last = {.position = 0};
+        if (option_rows[row].group <= GROUP_NUMBERS && strcmp(option_rows[row].name, "also") != 0)
+            continue;
         for (unsigned i = 0; i < count; i++)
             last = drafts[i].given[row].position > last.position ? drafts[i].given[row] : last;
-        for (unsigned i = 0; i < count && !is_of_one(&option_rows[row]); i++)
+        for (unsigned i = 0; i < count; i++)
             drafts[i].given[row] = last;
     }
 }
 
+/* --- what depends on the whole command line --- */
+
 /* Sets the mode that an option implies, or bytes, unless one was given. With --by and nothing that
- * says where numbers are, lines are counted. Messages name that option
- * instead. 0, or OPTIONS_WRONG with an error. */
+ * says where numbers are, lines are counted. Messages name that option instead. 0, or OPTIONS_WRONG
+ * with an error. */
 static int imply_mode(struct draft *draft, struct error *error)
 {
     const bool has_number =
@@ -280,18 +368,15 @@ static int imply_mode(struct draft *draft, struct error *error)
         const struct option_row *row = &option_rows[i];
         if (!row->implies || !draft_gave(draft, row->name))
             continue;
-        for (size_t mode = 0; mode < option_count; mode++)
-            if (strcmp(option_rows[mode].name, row->implies) == 0) {
-                draft->given[mode] = draft->given[i];
-                return handle(&option_rows[mode], draft, NULL, error);
-            }
+        const struct option_row *mode = option_find(row->implies, strlen(row->implies));
+        draft->given[mode - option_rows] = draft->given[i];
+        return option_set(mode, draft, NULL, error);
     }
     draft->mode = draft->mode ? draft->mode : &mode_bytes;
     return 0;
 }
 
-/* --- what waits for the type of values --- */
-
+/* What waits for the type of values. */
 struct pending {
     struct draft drafts[HISTOGRAMS_MAX];
     unsigned count;
@@ -321,29 +406,45 @@ static int put_off(const struct draft *drafts, unsigned count, struct error *err
     return 0;
 }
 
-/* Works out what depends on the whole command line. */
-static int finish(struct draft *drafts, unsigned count, struct error *error)
+/* Says where values begin in the input. A header is searched for, unless an option says that, or
+ * that bytes are read as they are. */
+static void finish_content(const struct draft *draft)
+{
+    struct input_options *input = &draft->options->input;
+    const bool is_raw = draft_gave(draft, "skip") || input->is_as_stored;
+    input->content.header_type = draft->type && !is_raw ? draft->type->name : NULL;
+    input->content.needs_header = draft->type_is_found;
+    input->content.channels = histogram_spec_channels(&draft->options->spec);
+    for (const struct histogram_spec *at = &draft->options->spec; at; at = at->also)
+        input->content.has_pairs |= at->mode->has_pairs;
+}
+
+int drafts_finish(struct draft *drafts, unsigned count, struct error *error)
 {
     struct draft *draft = drafts;
-    struct options *options = draft->options, common = *options;
-    int rc = 0;
+    struct options *options = draft->options;
+    if (options->output && !*options->output)
+        return option_needs(draft, "output", "the name of a file", error);
+    if (options->output && strcmp(options->output, "-") == 0)
+        options->output = NULL;
+    const struct options common = *options;
     copy_common(drafts, count);
-    for (unsigned i = 0; i < count && rc == 0; i++) {
-        rc = imply_mode(&drafts[i], error);
-        rc = rc == 0 ? rules_check(&drafts[i], error) : rc;
+    for (unsigned i = 0; i < count; i++) {
+        int rc = imply_mode(&drafts[i], error);
+        rc = rc == 0 ? check_rules(&drafts[i], error) : rc;
+        if (rc != 0)
+            return rc;
     }
-    if (rc != 0)
-        return rc;
     if (options->action != ACTION_COUNT)
         return tables_finish(draft, error);
     for (unsigned i = 0; i < count; i++)
         if (lacks_type(&drafts[i]))
             return put_off(drafts, count, error);
-    rc = mode_finish(draft, error);
+    int rc = mode_finish(draft, error);
     if (rc == 0)
         rc = finish_also(drafts, count, &common, error);
     if (rc == 0) {
-        content_finish(draft);
+        finish_content(draft);
         rc = devices_finish(draft, error);
     }
     if (rc == 0)
@@ -361,10 +462,10 @@ int options_finish_type(struct options *options, const char *type, struct error 
     options->pending = NULL;
     for (unsigned i = 0; i < pending->count; i++)
         if (lacks_type(&pending->drafts[i])) {
-            option_values(&pending->drafts[i], type, error);
+            set_values(&pending->drafts[i], type, error);
             pending->drafts[0].type_is_found = true;
         }
-    int rc = finish(pending->drafts, pending->count, error);
+    const int rc = drafts_finish(pending->drafts, pending->count, error);
     free(pending);
     return rc;
 }
@@ -381,106 +482,132 @@ void options_free(struct options *options)
     words_free(&options->words);
 }
 
-/* Begins the draft of another histogram. NULL: there are too many. */
-static struct draft *next_draft(struct draft *drafts, unsigned *count, struct error *error)
+/* --- argv --- */
+
+/* The lists that getopt_long reads. */
+struct getopt_lists {
+    struct option long_options[OPTIONS_MAX + 1];
+    char letters[3 * OPTIONS_MAX + 2];
+};
+
+static void make_lists(struct getopt_lists *lists)
 {
-    const struct draft *last = &drafts[*count - 1];
-    if (*count == HISTOGRAMS_MAX) {
-        error_set(error, "--also: at most %d histograms can be counted at once", HISTOGRAMS_MAX);
-        return NULL;
+    static const int arguments[] = {no_argument, required_argument, optional_argument};
+    static const char *const colons[] = {"", ":", "::"};
+    *lists = (struct getopt_lists){.letters = ":"}; /* a missing argument is told apart */
+    char *letter = lists->letters + 1;
+    for (size_t i = 0; i < option_count; i++) {
+        const struct option_row *row = &option_rows[i];
+        lists->long_options[i] =
+            (struct option){row->name, arguments[row->takes], NULL, LONG_CODE + (int)i};
+        if (!row->letter)
+            continue;
+        *letter++ = row->letter;
+        letter = stpcpy(letter, colons[row->takes]);
     }
-    drafts[*count] = (struct draft){.options = last->options};
-    return &drafts[(*count)++];
 }
 
-/* Returns the word that getopt has just read, after argv[at]. optind may be beyond the end: musl
- * also counts an argument that is missing. */
+/* Returns the word that getopt has just read, after argv[at], as it names a long option only by its
+ * number. optind may be beyond the end: musl also counts an argument that is missing. */
 static const char *typed_word(int argc, char **argv, int at)
 {
     const int end = optind < argc ? optind : argc;
-    return argv[end > at ? end - 1 : at];
+    const char *word = argv[end > at ? end - 1 : at];
+    return word == optarg ? argv[optind - 2] : word; /* the option is before its value */
 }
 
-/* True if a value in the same word as its option, as in "-lf", consists of letters of other
- * options, which were meant to come first. */
-static bool is_misordered(const char *value)
+/* Returns the row of a code that getopt gave. */
+static const struct option_row *row_of(int code)
 {
-    for (; *value; value++) {
-        const struct option_row *row = find_row(*value);
-        if (!row || row->takes != VALUE_NONE)
-            return false;
-    }
-    return true;
+    return code < LONG_CODE ? option_of_letter((char)code) : &option_rows[code - LONG_CODE];
 }
 
-/* Says how the word was meant. */
-static int refuse_order(const struct option_row *row, const char *word, const char *value,
-                        struct error *error)
+static int refuse_missing(const struct option_row *row, bool is_long, struct error *error)
 {
-    const int before = (int)(strlen(word) - strlen(value)) - 1;
-    return error_of(error, word, "'%s' is not a %s of -%c; did you mean %.*s%s%c?", value,
-                    row->value, row->letter, before, word, value, row->letter);
+    if (is_long)
+        return error_set(error, "--%s: requires an argument, as in --%s=%s", row->name, row->name,
+                         row->value);
+    return error_set(error, "-%c: requires an argument, as in -%c %s", row->letter, row->letter,
+                     row->value);
+}
+
+/* Records the word after an option without its optional value, if that would have been valid. */
+static void record_misplaced(const struct draft *draft, const struct option_row *row,
+                             const char *word)
+{
+    struct options options = *draft->options;
+    struct draft copy = *draft;
+    struct error unused;
+    copy.options = &options;
+    if (word && hint_is_value(word) && option_set(row, &copy, word, &unused) == 0)
+        draft->options->misplaced = (struct misplaced){row->name, word};
 }
 
 /* Reads the option that getopt has just found; `position` counts those that were typed. */
-static int read_option(int code, const char *word, unsigned position, struct draft *draft,
-                       struct error *error)
+static int read_option(int code, const char *word, unsigned position, const char *next,
+                       struct draft *draft, struct error *error)
 {
-    const struct option_row *row = code == ':' || code == '?' ? NULL : find_row(code);
-    if (!row)
-        return refuse(code, word, error);
+    const bool is_letter = code < LONG_CODE;
+    if (code == '?')
+        return hint_unknown(word, (char)optopt, error);
+    if (code == ':')
+        return refuse_missing(row_of(optopt), strncmp(word, "--", 2) == 0, error);
+    const struct option_row *row = row_of(code);
     draft->given[row - option_rows] = (struct given){.position = position,
-                                                     .letter = code < LONG_CODE ? (char)code : '\0',
+                                                     .letter = is_letter ? (char)code : '\0',
                                                      .word = word,
                                                      .value = optarg};
-    const int rc = handle(row, draft, optarg, error);
-    const bool is_optional = row->takes == VALUE_OPTIONAL && optarg;
-    if (rc != 0 && is_optional && code < LONG_CODE && is_misordered(optarg))
-        return refuse_order(row, word, optarg, error);
-    if (rc != 0 && code < LONG_CODE && find_dashless(word))
-        refuse_unknown(word, word + 1, find_dashless(word), error);
+    const int rc = option_set(row, draft, optarg, error);
+    if (rc != 0 && is_letter)
+        hint_letters(row, word, optarg, error);
+    if (rc == 0 && row->takes == VALUE_OPTIONAL && !optarg)
+        record_misplaced(draft, row, next);
     return rc;
 }
 
 static int parse(int argc, char **argv, struct draft *drafts, struct error *error)
 {
-    struct draft *draft = drafts;
-    struct options *options = draft->options;
+    struct options *options = drafts->options;
     unsigned count = 1;
     struct getopt_lists lists;
     make_lists(&lists);
     optind = 0; /* has glibc start over */
     opterr = 0;
     for (unsigned position = 1;; position++) {
-        /* getopt names a long option only by its number; messages show what was typed. */
-        int at = optind ? optind : 1;
-        int code = getopt_long(argc, argv, lists.letters, lists.long_options, NULL);
+        const int at = optind ? optind : 1;
+        const int code = getopt_long(argc, argv, lists.letters, lists.long_options, NULL);
         if (code == -1)
             break;
-        const char *word = typed_word(argc, argv, at);
-        if (word == optarg) /* the option is the word before its value */
-            word = argv[optind - 2];
-        int rc = read_option(code, word, position, draft, error);
+        struct draft *draft = &drafts[count - 1];
+        const int rc = read_option(code, typed_word(argc, argv, at), position,
+                                   optind < argc ? argv[optind] : NULL, draft, error);
         if (rc != 0)
             return rc;
-        if (find_row(code)->takes == VALUE_OPTIONAL && !optarg)
-            record_misplaced(draft, find_row(code), argv[optind]);
-        if (draft->ends && !(draft = next_draft(drafts, &count, error)))
-            return OPTIONS_WRONG;
         if (options->action == ACTION_HELP || options->action == ACTION_BRIEF_HELP ||
             options->action == ACTION_VERSION)
             return 0; /* whatever follows, as with other programs */
+        if (draft->ends && count == HISTOGRAMS_MAX)
+            return error_set(error, "--also: at most %d histograms can be counted at once",
+                             HISTOGRAMS_MAX);
+        if (draft->ends)
+            drafts[count++].options = options;
     }
     options->operands = argv + optind;
     options->operand_count = (size_t)(argc - optind);
-    return options->action == ACTION_LIST_KERNELS ? 0 : finish(drafts, count, error);
+    return options->action == ACTION_LIST_KERNELS ? 0 : drafts_finish(drafts, count, error);
 }
 
-int options_parse(int argc, char **argv, struct options *options, struct error *error)
+int set_help(struct draft *draft, const char *value, struct error *error)
 {
-    struct draft *drafts = calloc(HISTOGRAMS_MAX, sizeof *drafts);
-    if (!drafts)
-        return option_no_memory(error);
+    (void)value;
+    (void)error;
+    const struct given *given = find_given(draft, option_find("help", strlen("help")));
+    draft->options->action = given->letter ? ACTION_BRIEF_HELP : ACTION_HELP;
+    return 0;
+}
+
+void draft_begin(struct draft *draft, struct options *options)
+{
     *options = (struct options){
         .input = {.decoding.memlimit = MEMLIMIT_DEFAULT},
         .max_keys = MAX_KEYS_DEFAULT,
@@ -492,7 +619,15 @@ int options_parse(int argc, char **argv, struct options *options, struct error *
         .report.format = formats[0],
         .verbosity = NORMAL,
     };
-    drafts->options = options;
+    draft->options = options;
+}
+
+int options_parse(int argc, char **argv, struct options *options, struct error *error)
+{
+    struct draft *drafts = calloc(HISTOGRAMS_MAX, sizeof *drafts);
+    if (!drafts)
+        return option_no_memory(error);
+    draft_begin(drafts, options);
     const int rc = parse(argc, argv, drafts, error);
     free(drafts);
     return rc;

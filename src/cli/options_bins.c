@@ -1,44 +1,54 @@
 /* SPDX-License-Identifier: MIT */
-/* The bins of numbers and values: --bins, --min, --max, --edges, --log, --digits, --right; and what
- * to do with what is not a number: --invalid. */
+/* The mode of a histogram and its rows: --letters, --pairs, --values, --channels; and the bins of
+ * numbers and values: --bins, --min, --max, --edges, --log, --digits, --right. */
+#include "cli.h"
 #include "option.h"
-#include "parse.h"
 #include "src/base/show.h"
-#include "src/text/number.h"
 #include "src/report/format.h"
+#include "src/text/number.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-int option_bins(struct draft *draft, const char *value, struct error *error)
+#define WIDTH_DEFAULT 4
+#define CHANNEL_ROWS_MAX ((unsigned)1 << 25) /* of all channels together: 256 MiB of counts */
+
+int set_letters(struct draft *draft, const char *value, struct error *error)
 {
-    return parse_count("--bins", value, BINS_MAX, &draft->bins, error);
+    draft->width = WIDTH_DEFAULT;
+    const int rc = value ? parse_count(value, LETTERS, &draft->width, error) : 0;
+    snprintf(draft->which, sizeof draft->which, "%u", draft->width);
+    return rc;
 }
 
-OPTION_TEXT(option_min, min)
-OPTION_TEXT(option_max, max)
-OPTION_TEXT(option_edges, edges)
+int set_pairs(struct draft *draft, const char *value, struct error *error)
+{
+    static const char aligned[] = "aligned";
+    strcpy(draft->which, value ? aligned : "");
+    if (!value || strcmp(value, aligned) == 0)
+        return 0;
+    return error_set(error, "must be aligned, or left out");
+}
 
-int option_log(struct draft *draft, const char *value, struct error *error)
+int set_values(struct draft *draft, const char *value, struct error *error)
+{
+    char types[128];
+    draft->type = value ? value_type_find(value) : NULL;
+    snprintf(draft->which, sizeof draft->which, "%s", draft->type ? draft->type->name : "");
+    if (draft->type || !value)
+        return 0;
+    value_types_show(types, sizeof types);
+    return error_set(error, "must be %s; append be for big-endian", types);
+}
+
+int set_log(struct draft *draft, const char *value, struct error *error)
 {
     draft->log = value ? value : "10";
     draft->log_alone = !value;
     if (!strchr(draft->log, ':') || strcmp(value, "2:32") == 0)
         return 0;
-    return error_of_option(error, "--log", value, "must be 2:32 or a single number");
-}
-
-int option_digits(struct draft *draft, const char *value, struct error *error)
-{
-    return parse_count("--digits", value, DIGITS_MAX, &draft->digits, error);
-}
-
-int option_invalid(struct draft *draft, const char *value, struct error *error)
-{
-    const int choice = option_word("invalid", value, error);
-    draft->options->pool.invalid = (enum invalid_choice)choice;
-    return choice < 0 ? OPTIONS_WRONG : 0;
+    return error_set(error, "must be 2:32 or a single number");
 }
 
 /* --- at the end: numbers are whole or doubles, and only the mode tells which --- */
@@ -271,7 +281,8 @@ static int build_bins(const struct draft *draft, struct binning *binning, struct
                            : finish_digits(draft, binning, error);
 }
 
-int bins_finish(const struct draft *draft, struct binning *binning, struct error *error)
+/* Builds the bins of numbers or of values with a type; free them. */
+static int finish_bins(const struct draft *draft, struct binning *binning, struct error *error)
 {
     const bool is_cumulative = draft->options->report.format->is_cumulative;
     const bool is_right = draft_gave(draft, "right") || is_cumulative;
@@ -282,4 +293,115 @@ int bins_finish(const struct draft *draft, struct binning *binning, struct error
         rc = option_no_memory(error);
     }
     return rc;
+}
+
+/* --- the mode --- */
+
+/* Splits the histogram by channels, unless there would be too many rows. */
+static int finish_channels(const struct draft *draft, struct error *error)
+{
+    struct histogram_spec *spec = &draft->options->spec;
+    unsigned channels = draft->channels;
+    if (channels == 0)
+        return 0;
+    if (spec->bins > CHANNEL_ROWS_MAX / channels)
+        return error_set(error, "--channels=%u: more than %u bins in all; use fewer --bins",
+                         channels, CHANNEL_ROWS_MAX);
+    histogram_spec_split(spec, channels);
+    return 0;
+}
+
+/* True if --bins may have to name the range that it has seen. The CPU, which counts text, finds the
+ * least and the greatest number at little cost; for binary numbers the GPU could not be used, and
+ * the edges of bins are good enough. */
+static bool needs_range(const struct draft *draft)
+{
+    const struct options *options = draft->options;
+    return draft->mode->is_text && options->report.bins.max > 0 &&
+           options->pool.device != DEVICE_GPU && !options->pool.strategy;
+}
+
+/* Builds the rows of the mode. `binning` is of modes that have one. */
+static void build(const struct draft *draft, const struct binning *binning)
+{
+    struct histogram_spec *spec = &draft->options->spec;
+    switch (draft->mode->id) {
+    case MODE_BYTES:
+        histogram_spec_bytes(spec);
+        break;
+    case MODE_LETTERS:
+        histogram_spec_letters(spec, draft->width, draft_gave(draft, "fold-case"));
+        break;
+    case MODE_VALUES:
+        histogram_spec_values(spec, draft->type, binning);
+        break;
+    case MODE_NUMBERS:
+        histogram_spec_numbers(spec, binning);
+        break;
+    case MODE_CHARACTERS:
+        histogram_spec_characters(spec);
+        break;
+    case MODE_CATEGORIES:
+        histogram_spec_categories(spec);
+        break;
+    case MODE_BLOCKS:
+        histogram_spec_blocks(spec);
+        break;
+    case MODE_PAIRS:
+        histogram_spec_pairs(spec, *draft->which);
+        break;
+    case MODE_LINES:
+        histogram_spec_lines(spec);
+        break;
+    case MODES:
+        break;
+    }
+}
+
+static int finish_binned(const struct draft *draft, struct error *error)
+{
+    struct binning binning;
+    int rc = finish_bins(draft, &binning, error);
+    if (rc != 0)
+        return rc;
+    build(draft, &binning);
+    const struct report_options *report = &draft->options->report;
+    draft->options->spec.has_moments = report->stats || report->format->is_cumulative ||
+                                       group_order_needs_moments(&report->order) ||
+                                       needs_range(draft);
+    return finish_channels(draft, error);
+}
+
+int mode_finish(const struct draft *draft, struct error *error)
+{
+    const struct format *format = draft->options->report.format;
+    const struct mode *mode = draft->mode;
+    struct line_spec lines = {.key_count = 0};
+    char needed[64];
+    int rc = 0;
+    const bool has_heat = draft->by_count > 0 && mode->is_binned && format->heat;
+    if (format->mode && format->mode != mode && !has_heat) {
+        snprintf(needed, sizeof needed, "--%s%s", format->mode->name,
+                 format->heat ? ", or --by with --field or --after" : "");
+        return option_needs(draft, "format=", needed, error);
+    }
+    if (format->is_cumulative && (!mode->is_binned || (!draft->edges && !draft->min)))
+        return option_needs(draft, "format=",
+                            "--numbers or --values with --edges, or with --bins or --log and "
+                            "--min and --max",
+                            error);
+    if (draft->channels > 1 && !format->is_picture)
+        rc = option_conflict(draft, "channels", "percent", "; use --plot", error);
+    if (rc == 0)
+        rc = lines_finish(draft, &lines, error);
+    if (rc == 0 && mode->is_binned)
+        rc = finish_binned(draft, error);
+    if (rc == 0)
+        rc = report_finish(draft, error);
+    if (rc == 0 && !mode->is_binned)
+        build(draft, NULL);
+    if (mode == &mode_lines)
+        lines.field = lines.keys[0].field;
+    draft->options->spec.lines = lines;
+    return rc == 0 ? where_finish(draft, error) : rc;
 }

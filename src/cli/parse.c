@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "parse.h"
+/* Numbers and words of the command line. */
+#include "option.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -147,27 +148,27 @@ bool parse_probability(const char **text, struct probability *value)
     return is_zero || (!is_negative && value->exponent < 1 + is_one);
 }
 
-bool parse_digits(const char *text, uint64_t max, uint64_t *value)
+bool parse_digits(const char **text, uint64_t max, uint64_t *value)
 {
     int128 number;
-    if (!is_digit(*text) || !parse_whole(&text, &number) || *text || number > (int128)max)
+    if (!is_digit(**text) || !parse_whole(text, &number) || number > (int128)max)
         return false;
     *value = (uint64_t)number;
     return true;
 }
 
-int parse_count(const char *option, const char *text, unsigned max, unsigned *value,
-                struct error *error)
+int parse_count(const char *text, unsigned max, unsigned *value, struct error *error)
 {
+    const char *at = text;
     uint64_t number;
-    if (!parse_digits(text, max, &number) || number < 1)
-        return error_of_option(error, option, text, "must be a whole number from 1 to %u", max);
+    if (!parse_digits(&at, max, &number) || *at || number < 1)
+        return error_set(error, "must be a whole number from 1 to %u", max);
     *value = (unsigned)number;
     return 0;
 }
 
-int parse_size(const char *option, const char *text, const struct size_range *range,
-               uint64_t *value, struct error *error)
+int parse_size(const char *text, const struct size_range *range, uint64_t *value,
+               struct error *error)
 {
     static const char units[] = "KMGkmg";
     const char *at = text, *unit;
@@ -182,10 +183,10 @@ int parse_size(const char *option, const char *text, const struct size_range *ra
             return 0;
         }
     }
-    return error_of_option(error, option, text, "must be a size from %s, such as 64M", range->text);
+    return error_set(error, "must be a size from %s, such as 64M", range->text);
 }
 
-int parse_word(const char *option, const char *text, const char *const *words, struct error *error)
+int parse_word(const char *text, const char *const *words, struct error *error)
 {
     char allowed[200] = "";
     size_t len = 0;
@@ -196,5 +197,5 @@ int parse_word(const char *option, const char *text, const char *const *words, s
             (size_t)snprintf(allowed + len, sizeof allowed - len, "%s%s", i ? ", " : "", words[i]);
         len = len < sizeof allowed ? len : sizeof allowed - 1;
     }
-    return error_of_option(error, option, text, "must be one of %s", allowed);
+    return error_set(error, "must be one of %s", allowed);
 }

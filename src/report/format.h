@@ -62,7 +62,7 @@ struct format {
     const char *last_line;   /* below all tables, also if there are none; NULL: no such line */
 
     void (*prepare)(void);           /* what the sandbox would forbid; or NULL */
-    void (*diff)(struct diff *diff); /* writes two tables; NULL: options.def refuses --diff */
+    void (*diff)(struct diff *diff); /* writes two tables; NULL: --diff is refused */
     void (*diff_keys)(struct diff_keys *diff); /* writes two tables by key, if diff is there */
     const struct heat_format *heat; /* numbers by key as one picture; NULL: a table for each key */
     void (*measure)(struct table *table, const struct row *row); /* once for each row */

@@ -59,8 +59,8 @@ void row_label_set(struct row_label *label, unsigned lo, unsigned hi);
 void byte_show(unsigned byte, char text[ROW_TEXT]);
 
 /* A mode says what a sample is, what the rows of the table are called, and which counts are
- * believable. src/input and src/report use its members only; engines, src/cli and src/main_hints.c
- * also look at the identifier. doc/adding.md says how to add one. */
+ * believable. src/input and src/report use its members only; engines and src/cli also
+ * look at the identifier. doc/adding.md says how to add one. */
 
 struct statistics;
 struct histogram_spec;

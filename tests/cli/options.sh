@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 # The command line: what is allowed; for anything else one line that says what is; and the options
 # as --help and the man page have them.
+completions=$(cd "${builddir:-.}" && pwd)/completions/gpuhisto.bash
 . "${srcdir:-.}/tests/helpers/lib.sh"
 
 printf 'abcde\n' >in
@@ -323,31 +324,16 @@ usage "--by and --also cannot be combined; run gpuhisto once for each histogram"
 usage "--also and --by cannot be combined; run gpuhisto once for each histogram" -b --also --by=1
 usage "--by and --each cannot be combined; run gpuhisto once for each file" --by=1 --each
 
-# The terms of the table's columns are names of options.
-awk '
-    /^ \*/ || /^ *\.(brief|words) = / { next }
-    /^ *\.[a-z_]+ = "/ { inside = 1 }
-    inside { text = $0; sub(/^[^"]*"/, "", text); sub(/".*/, "", text); print text }
-    match($0, /[{]"[^"]*"/) { print substr($0, RSTART + 2, RLENGTH - 3) }
-    /[,)]$/ { inside = 0 }' "$srcdir/src/cli/options.def" | tr ' |' '\n\n' | sed 's/=.*//' |
-    grep . | sort -u >terms
-sed -n 's/^OPTION([^"]*"\([^"]*\)".*/\1/p' "$srcdir/src/cli/options.def" | sort >names
-check "terms of options.def" [ "$(wc -l <terms)" -ge 30 ]
-comm -23 terms names >strangers
-: >nothing
-same "terms of options.def that are no options" nothing strangers
-
 # The fuzzer's dictionary has every option, and every word that is a value of one.
 dictionary="$srcdir/tests/fuzz/options.dict"
+run --help </dev/null
+sed -n 's/^  \(-., \|    \)--\([a-z-]*\).*/\2/p' out | sort >names
 sed -n 's/^"--\([a-z-]*\)=\{0,1\}"$/\1/p' "$dictionary" | sort >entries
-same "options in options.def (-) and in options.dict (+)" names entries
-{
-    awk '/^ +\.words = / { inside = 1 } inside { print } /\)/ { inside = 0 }' "$srcdir/src/cli/options.def" |
-        grep -o '"[^"]*"' | tr -d '"'
-    sed -n 's/^FORMAT(\([a-z]*\))$/\1/p' "$srcdir/src/report/formats.def"
-} | sort -u >words
+same "options of --help (-) and in options.dict (+)" names entries
+sed -n '/--kernel/d; s/^    .*) words="\(.*\)" ;;$/\1/p' "$completions" | tr ' ' '\n' | sort -u >words
 sed -n 's/^"\(.*\)"$/\1/p' "$dictionary" | sort >entries
 check "words of values" [ "$(wc -l <words)" -ge 40 ]
+: >nothing
 comm -23 words entries >strangers
 same "words of values that options.dict lacks" nothing strangers
 

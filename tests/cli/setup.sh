@@ -213,8 +213,8 @@ check "-fsanitize=address: libm" grep -q '^LIBS = .*-lm' 'built here/Makefile'
 # --- where bugs are to be reported ---
 
 configured --without-cuda --with-bugurl=https://example.org/bugs
-check "--with-bugurl: compiles" make -s -C 'built here' src/cli/option_help.o AUTOCONF=: ACLOCAL=: >out 2>err
-check "--with-bugurl" grep -qF "Report bugs to https://example.org/bugs." 'built here/src/cli/option_help.o'
+check "--with-bugurl: compiles" make -s -C 'built here' src/cli/option_table.o AUTOCONF=: ACLOCAL=: >out 2>err
+check "--with-bugurl" grep -qF "Report bugs to https://example.org/bugs." 'built here/src/cli/option_table.o'
 
 # --- options that are refused ---
 

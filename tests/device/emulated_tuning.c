@@ -9,7 +9,7 @@
  * that finishes nothing is lost.
  *
  * The program is linked so that calls of options_parse come here (--wrap). */
-#include "src/cli/options.h"
+#include "src/cli/cli.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,7 @@
  * line. A sum adds up, and reads back from JSON as the same sum, also one by key; three threads
  * come to the same end; and rows that were seen before are read as they are anew.
  * `make fuzz` builds it. */
-#include "src/cli/options.h"
+#include "src/cli/cli.h"
 #include "src/merge/merge.h"
 #include "src/report/format.h"
 #include "src/report/groups.h"

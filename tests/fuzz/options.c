@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* For libFuzzer: the command line. The lines of the input are the arguments. Whatever they are,
  * options_parse takes them, or gives an error that is one printable line. `make fuzz` builds it. */
-#include "src/cli/options.h"
+#include "src/cli/cli.h"
 #include "src/tally/characters.h"
 #include "tests/fuzz/fuzz.h"
 

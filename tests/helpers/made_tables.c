@@ -2,7 +2,7 @@
 #include "made_tables.h"
 
 #include "random.h"
-#include "src/cli/options.h"
+#include "src/cli/cli.h"
 #include "src/report/format.h"
 #include "src/report/report.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "read_json.h"
 
-#include "src/cli/options.h"
+#include "src/cli/cli.h"
 #include "src/merge/parsed_table.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A message is one line, whatever is in it, and leaves errno alone. */
-#include "src/cli/diag.h"
+#include "src/cli/cli.h"
 
 #include <errno.h>
 #include <stdio.h>

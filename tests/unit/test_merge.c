@@ -2,7 +2,7 @@
 /* Tables that are added up: sums of tables made here, in any order, in two steps and on several
  * threads, against plain addition; what is refused, which must not depend on threads; and rows that
  * were seen before against the same rows read anew, damaged tables among them. */
-#include "src/cli/options.h"
+#include "src/cli/cli.h"
 #include "src/merge/merge.h"
 #include "tests/helpers/made_tables.h"
 #include "tests/helpers/random.h"

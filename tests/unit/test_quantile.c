@@ -2,7 +2,7 @@
 /* The sample of a quantile is that of the exact rank. The interval of a quantile is the bin, and
  * its error is a bound: for every log-linear bin, those of decimal digits and bins at random,
  * whatever sample of the bin it was, in exact arithmetic; and also as it is printed. */
-#include "src/cli/parse.h"
+#include "src/cli/option.h"
 #include "src/tally/statistics.h"
 #include "src/text/number.h"
 #include "tests/helpers/bits.h"
