@@ -108,17 +108,14 @@ gpuhisto_sources = \
 	src/report/groups.c src/report/groups.h \
 	src/report/heat.c src/report/heat.h \
 	src/report/json.c src/report/json.h \
-	src/report/mount_point.c src/report/mount_point.h \
 	src/report/name_text.c src/report/name_text.h \
-	src/report/output.c src/report/output.h src/report/permissions.c src/report/permissions.h \
+	src/report/output.c src/report/output.h \
 	src/report/picture.c src/report/picture.h \
 	src/report/report.c src/report/report.h \
 	src/report/rows.c src/report/rows.h \
 	src/report/screen.c src/report/screen.h \
 	src/report/percent.c src/report/percent.h \
 	src/report/shard_record.c src/report/shard_record.h \
-	src/report/target.c src/report/target.h \
-	src/report/temporary.c src/report/temporary.h \
 	src/report/writer.c src/report/writer.h
 gzip_sources = src/schedule/pieces_gzip.c
 libgpuhisto_a_SOURCES = $(gpuhisto_sources) $(gpu_engine_sources) src/sandbox/sandbox.h
