@@ -17,12 +17,9 @@ main_sources = src/main.h src/main_diff.c src/main_engines.c src/main_hints.c sr
 noinst_LIBRARIES += libhistogram.a libgpuhisto.a
 
 histogram_sources = \
-	src/base/byte_masks.h src/base/byte_word.h src/base/cache_line.h src/base/clock.h \
-	src/base/grow.c src/base/grow.h src/base/preopened.c src/base/preopened.h src/base/library.c src/base/library.h src/base/parallel.c src/base/parallel.h src/base/radix_sort.c src/base/radix_sort.h \
-	src/base/error.c src/base/error.h \
-	src/base/show.c src/base/show.h \
-	src/base/signals.c src/base/signals.h src/base/system_limits.c src/base/system_limits.h \
-	src/base/words.c src/base/words.h \
+	src/base/byte_masks.h src/base/byte_word.h src/base/error.c src/base/error.h src/base/library.c src/base/library.h \
+	src/base/memory.c src/base/memory.h src/base/preopened.c src/base/preopened.h src/base/signals.c src/base/signals.h \
+	src/base/system.c src/base/system.h \
 	src/bins/binning.c src/bins/binning.h src/bins/binning_log.c \
 	src/tally/coarsen.c src/tally/coarsen.h \
 	src/bins/sums.c src/bins/sums.h \
@@ -43,9 +40,9 @@ histogram_sources = \
 	src/text/units.c src/text/units.h src/text/utf8.h \
 	src/text/time.c src/text/time.h \
 	src/text/weight.h \
+	src/tally/radix_sort.c src/tally/radix_sort.h \
 	src/tally/statistics.c src/tally/statistics.h \
 	src/tally/tally.c src/tally/tally.h \
-	src/base/int128.h \
 	src/codec/zstd.c
 libhistogram_a_SOURCES = $(histogram_sources) $(gpu_plan_sources) $(gpu_decode_sources)
 
@@ -118,13 +115,7 @@ gpuhisto_sources = \
 	src/report/shard_record.c src/report/shard_record.h \
 	src/report/writer.c src/report/writer.h
 gzip_sources = src/schedule/pieces_gzip.c
-libgpuhisto_a_SOURCES = $(gpuhisto_sources) $(gpu_engine_sources) src/sandbox/sandbox.h
-if HAVE_SANDBOX
-libgpuhisto_a_SOURCES += src/sandbox/sandbox.c \
-	src/sandbox/seccomp.c src/sandbox/seccomp.h
-else
-libgpuhisto_a_SOURCES += src/sandbox/no_sandbox.c
-endif
+libgpuhisto_a_SOURCES = $(gpuhisto_sources) $(gpu_engine_sources) src/sandbox/sandbox.c src/sandbox/sandbox.h
 if HAVE_ISAL
 libgpuhisto_a_SOURCES += $(gzip_sources)
 endif

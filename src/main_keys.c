@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "main.h"
 
-#include "src/base/system_limits.h"
+#include "src/base/system.h"
 #include "src/cli/diag.h"
 #include "src/report/format.h"
 #include "src/tally/key_tallies.h"

@@ -2,7 +2,7 @@
 /* --merge: tables that were made before, added up. */
 #include "main.h"
 
-#include "src/base/system_limits.h"
+#include "src/base/system.h"
 #include "src/cli/diag.h"
 #include "src/merge/merge.h"
 #include "src/report/format.h"

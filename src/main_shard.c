@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "main.h"
 
-#include "src/base/show.h"
+#include "src/base/error.h"
 
 #include <stdlib.h>
 #include <string.h>

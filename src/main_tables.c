@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "main_tables.h"
 
-#include "src/base/clock.h"
+#include "src/base/system.h"
 #include "src/base/signals.h"
 #include "src/cli/diag.h"
 #include "src/tally/file_tallies.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Several GPUs behind one engine. */
 #include "engine_internal.h"
-#include "src/base/system_limits.h"
+#include "src/base/system.h"
 
 #include <stdlib.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "error.h"
-#include "show.h"
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -64,4 +64,134 @@ void error_make_printable(struct error *error)
 {
     const struct error raw = *error;
     show_text(raw.text, strlen(raw.text), error->text, sizeof error->text);
+}
+
+/* --- text of the user's --- */
+
+static const char hexadecimal[] = "0123456789abcdef";
+
+#define UNIT_MAX 4 /* bytes of a character, and of its escape \xNN */
+
+/* Returns the length of the valid UTF-8 character at text[0..len), 1 to 4; 0 if there is none.
+ * Overlong forms, surrogates and what is above U+10FFFF are not valid (RFC 3629). */
+static size_t character_length(const unsigned char *text, size_t len)
+{
+    unsigned char lead = text[0];
+    size_t size = lead < 0x80 ? 1 : lead < 0xc2 ? 0 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
+    if (size == 0 || size > len || lead > 0xf4)
+        return 0;
+    for (size_t i = 1; i < size; i++)
+        if ((text[i] & 0xc0) != 0x80)
+            return 0;
+    bool valid = !(lead == 0xe0 && text[1] < 0xa0) && !(lead == 0xed && text[1] >= 0xa0) &&
+                 !(lead == 0xf0 && text[1] < 0x90) && !(lead == 0xf4 && text[1] >= 0x90);
+    return valid ? size : 0;
+}
+
+/* True if a terminal may act on a valid character: C0, DEL, and U+0080 to U+009F. */
+static bool is_control(const unsigned char *character)
+{
+    return character[0] < 0x20 || character[0] == 0x7f ||
+           (character[0] == 0xc2 && character[1] < 0xa0);
+}
+
+/* True if a valid character is invisible or looks like a usual one: byte order marks, spaces that
+ * do not break, soft hyphens, and what joins, separates or turns other characters. */
+static bool is_hidden(const unsigned char *character)
+{
+    static const struct {
+        unsigned char first, second, min, max; /* the third byte, if there is one */
+    } hidden[] = {
+        {0xc2, 0xa0, 0, 0},       {0xc2, 0xad, 0, 0},       {0xe2, 0x80, 0x87, 0x87},
+        {0xe2, 0x80, 0x8b, 0x8b}, {0xe2, 0x80, 0x8e, 0x8f}, {0xe2, 0x80, 0xa8, 0xaf},
+        {0xe2, 0x81, 0xa0, 0xaf}, {0xef, 0xbb, 0xbf, 0xbf},
+    };
+    for (size_t i = 0; i < sizeof hidden / sizeof hidden[0]; i++)
+        if (character[0] == hidden[i].first && character[1] == hidden[i].second &&
+            (hidden[i].max == 0 ||
+             (character[2] >= hidden[i].min && character[2] <= hidden[i].max)))
+            return true;
+    return false;
+}
+
+void show_escape(unsigned char byte, char escape[SHOW_ESCAPE])
+{
+    const char text[] = {'\\', 'x', hexadecimal[byte >> 4], hexadecimal[byte & 15]};
+    memcpy(escape, text, sizeof text);
+}
+
+unsigned show_digit(char digit)
+{
+    const char *found = digit ? strchr(hexadecimal, digit) : NULL;
+    return found ? (unsigned)(found - hexadecimal) : 16;
+}
+
+/* Writes the character at text[0..len), or the escape of its first byte. Sets *used to the bytes
+ * that were read, and returns those written. */
+static size_t show_unit(const unsigned char *text, size_t len, char unit[UNIT_MAX], size_t *used)
+{
+    const size_t size = character_length(text, len);
+    if (size > 0 && !is_control(text) && !(size > 1 && is_hidden(text))) {
+        memcpy(unit, text, size);
+        *used = size;
+        return size;
+    }
+    show_escape(text[0], unit);
+    *used = 1;
+    return SHOW_ESCAPE;
+}
+
+/* Returns the length of text[0..len) when shown. */
+static size_t shown_length(const unsigned char *text, size_t len)
+{
+    size_t sum = 0, used;
+    char unit[UNIT_MAX];
+    for (size_t at = 0; at < len; at += used)
+        sum += show_unit(text + at, len - at, unit, &used);
+    return sum;
+}
+
+/* True if all bytes are characters of ASCII that are printed as they are. */
+static bool is_plain(const unsigned char *text, size_t len)
+{
+    unsigned char others = 0;
+    for (size_t i = 0; i < len; i++)
+        others |= text[i] < 0x20 || text[i] >= 0x7f;
+    return !others;
+}
+
+size_t show_text(const char *text, size_t len, char *shown, size_t size)
+{
+    static const char gap[] = "...";
+    const unsigned char *bytes = (const unsigned char *)text;
+    const size_t space = size - 1;
+    if (len <= space && is_plain(bytes, len)) {
+        memcpy(shown, text, len);
+        shown[len] = '\0';
+        return len;
+    }
+    const size_t all = shown_length(bytes, len);
+    const bool fits = all <= space;
+    /* The end of a long text is kept as well as its beginning: it may be the file's name. */
+    const size_t head = fits ? all : (space - (sizeof gap - 1)) / 2;
+    const size_t tail = fits ? 0 : space - (sizeof gap - 1) - head;
+    size_t length = 0, before = 0, used;
+    bool skipping = false;
+    for (size_t at = 0; at < len; at += used) {
+        char unit[UNIT_MAX];
+        size_t written = show_unit(bytes + at, len - at, unit, &used);
+        bool in_head = !skipping && before + written <= head, in_tail = before >= all - tail;
+        if (!in_head && !skipping) {
+            memcpy(shown + length, gap, sizeof gap - 1);
+            length += sizeof gap - 1;
+            skipping = true;
+        }
+        if (in_head || in_tail) {
+            memcpy(shown + length, unit, written);
+            length += written;
+        }
+        before += written;
+    }
+    shown[length] = '\0';
+    return length;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "diag.h"
-#include "src/base/show.h"
+#include "src/base/error.h"
 
 #include <errno.h>
 #include <stdarg.h>

@@ -3,7 +3,7 @@
  * Messages name options as they were typed. */
 #include "option.h"
 #include "parse.h"
-#include "src/base/show.h"
+#include "src/base/error.h"
 #include "src/tally/histogram_spec.h"
 
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #ifndef GPUHISTO_OPTIONS_H
 #define GPUHISTO_OPTIONS_H
 
-#include "src/base/words.h"
+#include "src/base/memory.h"
 #include "src/tally/histogram_spec.h"
 #include "src/input/input.h"
 #include "src/schedule/schedule.h"

@@ -3,7 +3,7 @@
  * to do with what is not a number: --invalid. */
 #include "option.h"
 #include "parse.h"
-#include "src/base/show.h"
+#include "src/base/error.h"
 #include "src/text/number.h"
 #include "src/report/format.h"
 

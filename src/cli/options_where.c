@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Conditions on fields: --where. */
 #include "option.h"
-#include "src/base/show.h"
+#include "src/base/error.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
  * They have one spelling and one order, whatever was typed. */
 #include "option.h"
 #include "parse.h"
-#include "src/base/show.h"
+#include "src/base/error.h"
 #include "src/text/number.h"
 
 #include <inttypes.h>

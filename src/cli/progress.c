@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "progress.h"
 #include "diag.h"
-#include "src/base/clock.h"
+#include "src/base/system.h"
 
 #include <inttypes.h>
 #include <signal.h>

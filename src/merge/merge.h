@@ -5,7 +5,7 @@
 
 #include "src/base/preopened.h"
 #include "src/base/error.h"
-#include "src/base/words.h"
+#include "src/base/memory.h"
 #include "src/tally/key_tallies.h"
 #include "src/tally/tally.h"
 #include "src/report/shard_record.h"

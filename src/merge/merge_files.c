@@ -2,7 +2,7 @@
 /* Files of tables, added up side by side. */
 #include "parsed_table.h"
 
-#include "src/base/parallel.h"
+#include "src/base/system.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -4,8 +4,8 @@
  * are left out, whatever they are. */
 #include "parsed_table.h"
 
-#include "src/base/grow.h"
-#include "src/base/show.h"
+#include "src/base/memory.h"
+#include "src/base/error.h"
 
 #include <errno.h>
 #include <inttypes.h>

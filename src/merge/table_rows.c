@@ -2,7 +2,7 @@
 /* Rows: found in the histogram, checked, and added. */
 #include "parsed_table.h"
 
-#include "src/base/grow.h"
+#include "src/base/memory.h"
 #include "src/tally/statistics.h"
 #include "src/text/number.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "group_order.h"
 
-#include "src/base/parallel.h"
+#include "src/base/system.h"
 #include "src/text/number.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "name_text.h"
 
-#include "src/base/show.h"
+#include "src/base/error.h"
 #include "src/tally/characters.h"
 
 #include <string.h>

@@ -6,7 +6,7 @@
 #include "name_text.h"
 #include "screen.h"
 
-#include "src/base/parallel.h"
+#include "src/base/system.h"
 #include "src/tally/coarsen.h"
 #include "src/tally/statistics.h"
 #include "src/text/number.h"

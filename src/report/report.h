@@ -9,7 +9,7 @@
 #include "shard_record.h"
 #include "writer.h"
 
-#include "src/base/words.h"
+#include "src/base/memory.h"
 #include "src/tally/statistics.h"
 
 #include <stdbool.h>

@@ -3,7 +3,7 @@
 #include "pool_state.h"
 #include "gpu/decode/decoder.h"
 #include "gpu/engine/gpu_engine.h"
-#include "src/base/system_limits.h"
+#include "src/base/system.h"
 #include "src/tally/file_tallies.h"
 #include "src/tally/key_tallies.h"
 #include "src/cpu/count.h"
