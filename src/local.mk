@@ -95,25 +95,10 @@ gpuhisto_sources = \
 	src/merge/merge.c src/merge/merge.h src/merge/merge_files.c \
 	src/merge/parsed_table.c src/merge/parsed_table.h \
 	src/merge/shard_proof.c src/merge/table_keys.c src/merge/table_rows.c \
-	src/report/diff.c src/report/diff.h src/report/diff_keys.c \
-	src/report/field_text.c src/report/field_text.h \
-	src/report/format.c src/report/format.h src/report/formats.def \
-	src/report/format_delimited.c src/report/format_heat.c src/report/format_json.c \
-	src/report/format_pgm.c src/report/format_plot.c src/report/format_prometheus.c \
-	src/report/group_order.c src/report/group_order.h \
-	src/report/group_rows.c src/report/group_rows.h \
-	src/report/groups.c src/report/groups.h \
-	src/report/heat.c src/report/heat.h \
-	src/report/json.c src/report/json.h \
-	src/report/name_text.c src/report/name_text.h \
-	src/report/output.c src/report/output.h \
-	src/report/picture.c src/report/picture.h \
-	src/report/report.c src/report/report.h \
-	src/report/rows.c src/report/rows.h \
-	src/report/screen.c src/report/screen.h \
-	src/report/percent.c src/report/percent.h \
-	src/report/shard_record.c src/report/shard_record.h \
-	src/report/writer.c src/report/writer.h
+	src/report/delimited.c src/report/diff.c src/report/format.h src/report/formats.def \
+	src/report/group_order.c src/report/groups.c src/report/heat.c src/report/json.c \
+	src/report/output.c src/report/output.h src/report/plot.c src/report/prometheus.c \
+	src/report/report.c src/report/report.h src/report/rows.c src/report/writer.c src/report/writer.h
 gzip_sources = src/schedule/pieces_gzip.c
 libgpuhisto_a_SOURCES = $(gpuhisto_sources) $(gpu_engine_sources) src/sandbox/sandbox.c src/sandbox/sandbox.h
 if HAVE_ISAL

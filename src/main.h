@@ -5,7 +5,7 @@
 #define GPUHISTO_MAIN_H
 
 #include "src/cli/options.h"
-#include "src/report/name_text.h"
+#include "src/report/report.h"
 #include "src/report/output.h"
 #include "src/schedule/schedule.h"
 

@@ -6,7 +6,8 @@
 #include "src/tally/coarsen.h"
 #include "src/tally/file_tallies.h"
 #include "src/text/number.h"
-#include "src/report/format.h"
+#include "src/report/report.h"
+#include "src/tally/key_tallies.h"
 
 #include <errno.h>
 #include <inttypes.h>

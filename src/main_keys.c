@@ -3,7 +3,7 @@
 
 #include "src/base/system.h"
 #include "src/cli/diag.h"
-#include "src/report/format.h"
+#include "src/report/report.h"
 #include "src/tally/key_tallies.h"
 
 #include <sched.h>

@@ -5,7 +5,6 @@
 #include "src/base/system.h"
 #include "src/cli/diag.h"
 #include "src/merge/merge.h"
-#include "src/report/format.h"
 #include "src/report/report.h"
 
 #include <inttypes.h>

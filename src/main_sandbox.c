@@ -4,7 +4,7 @@
 
 #include "gpu/engine/gpu_engine.h"
 #include "src/cli/diag.h"
-#include "src/report/format.h"
+#include "src/report/report.h"
 #include "src/sandbox/sandbox.h"
 
 #include <errno.h>

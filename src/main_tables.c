@@ -5,8 +5,8 @@
 #include "src/base/signals.h"
 #include "src/cli/diag.h"
 #include "src/tally/file_tallies.h"
-#include "src/report/format.h"
-#include "src/report/screen.h"
+#include "src/tally/key_tallies.h"
+#include "src/report/report.h"
 
 #include <inttypes.h>
 #include <unistd.h>

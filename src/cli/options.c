@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "option.h"
-#include "src/report/format.h"
+#include "src/report/report.h"
 
 #include <getopt.h>
 #include <stdio.h>

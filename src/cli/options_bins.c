@@ -5,7 +5,7 @@
 #include "parse.h"
 #include "src/base/error.h"
 #include "src/text/number.h"
-#include "src/report/format.h"
+#include "src/report/report.h"
 
 #include <stdio.h>
 #include <stdlib.h>

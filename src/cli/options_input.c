@@ -2,8 +2,7 @@
 /* The options about input: --decompress, --memlimit, --no-check, --skip, --length, --part. */
 #include "option.h"
 #include "parse.h"
-#include "src/report/format.h"
-#include "src/report/shard_record.h"
+#include "src/report/report.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 /* The modes, --fold-case and --channels. */
 #include "option.h"
 #include "parse.h"
-#include "src/report/format.h"
+#include "src/report/report.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  * --each, --sort, --top, --header, --output, --interval. */
 #include "option.h"
 #include "parse.h"
-#include "src/report/format.h"
+#include "src/report/report.h"
 
 #include <stdio.h>
 #include <stdlib.h>

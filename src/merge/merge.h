@@ -8,7 +8,7 @@
 #include "src/base/memory.h"
 #include "src/tally/key_tallies.h"
 #include "src/tally/tally.h"
-#include "src/report/shard_record.h"
+#include "src/report/report.h"
 
 #include <stdbool.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "group_order.h"
+#include "format.h"
 
 #include "src/base/system.h"
 #include "src/text/number.h"

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "groups.h"
+#include "format.h"
 
-#include "name_text.h"
-#include "picture.h"
-
+#include "src/tally/characters.h"
+#include "src/tally/file_tallies.h"
 #include "src/tally/key_tallies.h"
-#include "src/text/key.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -98,11 +96,6 @@ struct groups groups_of_keys(const struct key_tallies *keys, size_t top, const c
 
 /* --- either --- */
 
-struct key_name groups_name(const struct groups *groups, size_t group)
-{
-    return groups->name(groups->of, group);
-}
-
 uint64_t groups_samples(const struct groups *groups, size_t group)
 {
     const size_t first = group == groups->missing ? groups->all : group;
@@ -124,18 +117,78 @@ void groups_load(const struct groups *groups, size_t group, const struct histogr
         tally_skip_invalid(tally, spec);
 }
 
-uint64_t groups_offset(const struct groups *groups, size_t group)
+/* --- names as text --- */
+
+/* True if all bytes are characters of ASCII that are written as they are. */
+static bool is_plain(const unsigned char *name, size_t len)
 {
-    return groups->offset(groups->of, group);
+    unsigned char others = 0;
+    for (size_t i = 0; i < len; i++)
+        others |= name[i] < ' ' || name[i] >= 0x7f || name[i] == '\\';
+    return !others;
 }
 
-/* --- names as text --- */
+size_t name_text(const unsigned char *name, size_t len, bool is_ascii, char *text)
+{
+    char *end = text;
+    size_t size;
+    if (is_plain(name, len)) {
+        memcpy(text, name, len);
+        text[len] = '\0';
+        return len;
+    }
+    for (size_t at = 0; at < len; at += size) {
+        uint32_t character;
+        size = character_decode(name + at, len - at, &character);
+        if (character == CHARACTER_INVALID || (is_ascii && character >= 0x80) ||
+            (character != ' ' && character_is_hidden(character))) {
+            for (size_t i = 0; i < size; i++, end += SHOW_ESCAPE)
+                show_escape(name[at + i], end);
+        } else {
+            if (character == '\\')
+                *end++ = '\\';
+            memcpy(end, name + at, size);
+            end += size;
+        }
+    }
+    *end = '\0';
+    return (size_t)(end - text);
+}
+
+/* Returns the length of the character or escape that begins a text. */
+static size_t unit_length(const char *text, size_t len)
+{
+    uint32_t character;
+    if (*text == '\\')
+        return text[1] == 'x' ? NAME_TEXT_BYTE : 2;
+    return character_decode((const unsigned char *)text, len, &character);
+}
+
+/* Shortens a text of name_text to at most `max` bytes: leaves out the middle, but no part of a
+ * character or escape, and puts `gap` there, all of it even if it is longer. Does nothing if the
+ * text is not longer. */
+static void name_text_shorten(char *text, size_t max, const char *gap)
+{
+    const size_t len = strlen(text), gap_len = strlen(gap);
+    max = max > gap_len ? max : gap_len;
+    if (len <= max)
+        return;
+    /* The end is kept as well as the beginning: names often differ there. */
+    const size_t head_max = (max - gap_len) / 2, tail_max = max - gap_len - head_max;
+    size_t head = 0, at = 0;
+    while (at < len - tail_max) {
+        head = at <= head_max ? at : head;
+        at += unit_length(text + at, len - at);
+    }
+    memcpy(text + head, gap, gap_len);
+    memmove(text + head + gap_len, text + at, len - at + 1);
+}
 
 #define GAP_CAPACITY 16 /* "~4294967295~" */
 
 struct key_name groups_part(const struct groups *groups, size_t group, unsigned i)
 {
-    const struct key_name name = groups_name(groups, group);
+    const struct key_name name = groups->name(groups->of, group);
     return groups->parts > 1 ? key_parts_get(name, groups->parts, i) : name;
 }
 
@@ -221,7 +274,7 @@ size_t groups_name_capacity(const struct groups *groups)
 {
     size_t longest = sizeof GROUP_MISSING + KEY_PARTS_MAX;
     for (size_t group = 0; groups->columns[GROUP_NAME] && group < groups->count; group++) {
-        const size_t len = special_name(groups, group) ? 0 : groups_name(groups, group).len;
+        const size_t len = special_name(groups, group) ? 0 : groups->name(groups->of, group).len;
         longest = len > longest ? len : longest;
     }
     return NAME_TEXT_BYTE * longest + 1;

@@ -1,20 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-#include "report.h"
+/* A table from its counts on: its rows and statistics, and those of each group. */
 #include "format.h"
-#include "group_rows.h"
-#include "heat.h"
-#include "name_text.h"
-#include "screen.h"
 
 #include "src/base/system.h"
 #include "src/tally/coarsen.h"
-#include "src/tally/statistics.h"
-#include "src/text/number.h"
-#include "src/tally/tally.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define PICTURE_DIGITS 2 /* decimals of percents */
+
+const struct format *const formats[] = {
+#define FORMAT(name) &format_##name,
+#include "src/report/formats.def"
+#undef FORMAT
+    NULL,
+};
+
+_Static_assert(sizeof formats / sizeof formats[0] <= FORMATS_MAX, "too many formats");
 
 static struct table table_of(struct writer *out, const struct report_options *options)
 {
@@ -25,6 +29,13 @@ static void write_last_line(struct writer *out, const struct report_options *opt
 {
     if (options->format->last_line)
         writer_text(out, options->format->last_line);
+}
+
+struct cell *cells_add(struct cells *cells, const char *name, const char *text)
+{
+    struct cell *cell = &cells->list[cells->count++];
+    *cell = (struct cell){.name = name, .text = text};
+    return cell;
 }
 
 /* --- rows --- */
@@ -49,19 +60,77 @@ static void add_up(struct table *table)
                                         : rows_add_up(shown->spec, shown->tally);
 }
 
-static void write_rows(struct table *table)
+/* Adds the percent and the running percent of a row. */
+static void add_percents(const struct table *table, const struct row *row, struct cells *cells)
 {
-    const struct format *format = table->format;
-    add_up(table);
-    table->written = 0;
-    if (format->measure) {
-        table->picture = (struct picture){.largest = 0};
-        for_each_row(table, format->measure);
+    const bool is_picture = table->format->is_picture;
+    const unsigned digits = is_picture ? PICTURE_DIGITS : PERCENT_DIGITS;
+    percent_show(row ? row->count : 0, table->totals.samples, digits, cells->texts[1]);
+    cells_add(cells, "share", cells->texts[1]);
+    if (is_picture && !table->shown.spec->mode->is_binned)
+        return;
+    percent_show(row ? row->running : 0, table->totals.samples, digits, cells->texts[2]);
+    cells_add(cells, "running", cells->texts[2]);
+}
+
+/* Adds the counts of all channels; of a picture, which has one, as text. */
+static void add_counts(const struct table *table, const struct row *row, struct cells *cells)
+{
+    const struct tally *tally = table->shown.tally;
+    const unsigned channels = histogram_spec_channels(table->shown.spec);
+    const size_t step = histogram_spec_rows(table->shown.spec);
+    for (unsigned channel = 0; channel < channels; channel++) {
+        struct cell *cell = cells_add(cells, channels == 1 ? "count" : NULL, NULL);
+        cell->count = row ? tally->counts[row->index + channel * step] : 0;
     }
-    format->begin(table);
-    for_each_row(table, format->row);
+    if (!table->format->is_picture)
+        return;
+    show_unsigned(cells->list[0].count, cells->texts[0]);
+    cells->list[0].text = cells->texts[0];
+}
+
+void table_cells(struct table *table, const struct row *row, struct cells *cells)
+{
+    const struct mode *mode = table->shown.spec->mode;
+    const bool is_picture = table->format->is_picture, is_delimited = table->format->separator;
+    const char *const note = row ? row->label.note : "", *const name =
+                                                             mode->columns[MODE_COLUMNS - 1];
+    cells->count = 0;
+    if (table->diff) {
+        diff_cells(table, row, cells);
+        return;
+    }
+    add_counts(table, row, cells);
+    cells->bar = cells->list[0].count;
+    if (name && is_delimited)
+        cells_add(cells, name, note)->is_note = true;
+    if (is_picture || table->options->percent)
+        add_percents(table, row, cells);
+    /* In a picture a space is shown between quotes elsewhere. */
+    if (name && is_picture && !mode->is_binned)
+        cells_add(cells, name, strchr(note, ' ') ? "\\x20" : note)->is_note = true;
+}
+
+void table_measure(struct table *table)
+{
+    table->picture = (struct picture){.largest = 0};
+    if (!table->format->measure)
+        return;
+    if (table->options->header)
+        table->format->measure(table, NULL);
+    for_each_row(table, table->format->measure);
+}
+
+void table_write_rows(struct table *table)
+{
+    table->written = 0;
+    table_measure(table);
+    table->format->begin(table);
+    for_each_row(table, table->format->row);
     if (table->cut > 0)
         writer_format(table->out, "(%zu more rows)\n", table->cut);
+    if (table->diff && table->format->end)
+        table->format->end(table);
 }
 
 /* --- statistics --- */
@@ -178,8 +247,10 @@ static bool widen_bins(struct table *table, size_t max, struct coarse_rows *rows
 static void write_content(struct table *table)
 {
     const bool stats = table->options->stats, is_delimited = table->format->separator;
-    if (!stats || !is_delimited)
-        write_rows(table);
+    if (!stats || !is_delimited) {
+        add_up(table);
+        table_write_rows(table);
+    }
     if (stats)
         write_statistics(table, is_delimited && histogram_spec_channels(table->counted.spec) > 1,
                          true);
@@ -208,6 +279,7 @@ static void write_pictures(struct table *table)
 static void write_chosen(struct table *table, size_t max)
 {
     table->max = table->options->terminal.is_replaced ? max : 0;
+    table->label = table->shown.spec->mode->columns[0];
     if (table->format->is_picture && histogram_spec_channels(table->counted.spec) > 1)
         write_pictures(table);
     else
@@ -257,7 +329,7 @@ static void load_group(struct group_report *report, struct table *table, size_t 
         table->group[GROUP_NAME] = report->name;
     }
     if (groups->columns[GROUP_OFFSET]) {
-        show_unsigned(groups_offset(groups, group), report->offset);
+        show_unsigned(groups->offset(groups->of, group), report->offset);
         table->group[GROUP_OFFSET] = report->offset;
     }
     table->group_index = group;
@@ -386,6 +458,7 @@ static void write_groups(struct group_report *report, struct table table)
     table.groups = report->groups;
     if (table.format->separator && !table.options->stats) {
         table.shown.spec = report->spec;
+        table.label = report->spec->mode->columns[0];
         table.format->begin(&table);
     }
     if (!write_together(report, &table))
@@ -433,6 +506,15 @@ static int fit_names(const struct table *table, bool is_heat, struct groups *gro
     const size_t header = table->options->header ? strlen("count") : 0;
     const size_t count = strlen(digits) > header ? strlen(digits) : header;
     return groups_shorten_names(groups, &screen, count + percent + 2 * PICTURE_GAP + 1);
+}
+
+void format_name_group(struct table *table)
+{
+    const char *const name = table->group[GROUP_NAME], *const offset = table->group[GROUP_OFFSET];
+    if (name)
+        writer_text(table->out, name);
+    if (offset)
+        writer_format(table->out, "%soffset %s", name ? ", " : "", offset);
 }
 
 /* Returns the groups that have a table. If there is no key, that may be all keys, added up. */
