@@ -19,7 +19,7 @@ noinst_LIBRARIES += libhistogram.a libgpuhisto.a
 histogram_sources = \
 	src/base/byte_masks.h src/base/byte_word.h src/base/error.c src/base/error.h src/base/library.c src/base/library.h \
 	src/base/memory.c src/base/memory.h src/base/preopened.c src/base/preopened.h src/base/signals.c src/base/signals.h \
-	src/base/system.c src/base/system.h \
+	src/base/system.c src/base/system.h src/base/utf8.h \
 	src/bins/binning.c src/bins/binning.h src/bins/binning_log.c \
 	src/tally/coarsen.c src/tally/coarsen.h \
 	src/bins/sums.c src/bins/sums.h \
@@ -37,7 +37,7 @@ histogram_sources = \
 	src/tally/modes.c src/tally/unicode_groups.c \
 	src/tally/characters.h \
 	src/text/number.c src/text/number.h \
-	src/text/units.c src/text/units.h src/text/utf8.h \
+	src/text/units.c src/text/units.h \
 	src/text/time.c src/text/time.h \
 	src/text/weight.h \
 	src/tally/radix_sort.c src/tally/radix_sort.h \
@@ -92,9 +92,9 @@ gpuhisto_sources = \
 	src/schedule/policy.c src/schedule/pool.c src/schedule/pool_state.h \
 	src/schedule/run.c src/schedule/schedule.h src/schedule/segment.c src/schedule/serial.c \
 	src/schedule/source.c src/schedule/worker.c src/schedule/worker.h \
-	src/merge/merge.c src/merge/merge.h src/merge/merge_files.c \
+	src/merge/merge.c src/merge/merge.h \
 	src/merge/parsed_table.c src/merge/parsed_table.h \
-	src/merge/shard_proof.c src/merge/table_keys.c src/merge/table_rows.c \
+	src/merge/shard_proof.c src/merge/table_rows.c \
 	src/report/delimited.c src/report/diff.c src/report/format.h src/report/formats.def \
 	src/report/group_order.c src/report/groups.c src/report/heat.c src/report/json.c \
 	src/report/output.c src/report/output.h src/report/plot.c src/report/prometheus.c \

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "error.h"
+#include "utf8.h"
 
 #include <stdarg.h>
 #include <stdbool.h>
@@ -15,15 +16,6 @@ int error_set(struct error *error, const char *format, ...)
     return -1;
 }
 
-/* Formats into what is left of the error after its first `len` bytes. */
-static void append(struct error *error, size_t len, const char *format, va_list args)
-    __attribute__((format(printf, 3, 0)));
-
-static void append(struct error *error, size_t len, const char *format, va_list args)
-{
-    vsnprintf(error->text + len, sizeof error->text - len, format, args);
-}
-
 int error_of(struct error *error, const char *subject, const char *format, ...)
 {
     char shown[ERROR_SUBJECT_MAX];
@@ -31,7 +23,7 @@ int error_of(struct error *error, const char *subject, const char *format, ...)
     int len = snprintf(error->text, sizeof error->text, "%s: ", shown);
     va_list args;
     va_start(args, format);
-    append(error, (size_t)len, format, args);
+    vsnprintf(error->text + len, sizeof error->text - (size_t)len, format, args);
     va_end(args);
     return -1;
 }
@@ -44,7 +36,7 @@ int error_of_option(struct error *error, const char *option, const char *value, 
     int len = snprintf(error->text, sizeof error->text, "%s=%s: ", option, shown);
     va_list args;
     va_start(args, format);
-    append(error, (size_t)len, format, args);
+    vsnprintf(error->text + len, sizeof error->text - (size_t)len, format, args);
     va_end(args);
     return -1;
 }
@@ -72,44 +64,18 @@ static const char hexadecimal[] = "0123456789abcdef";
 
 #define UNIT_MAX 4 /* bytes of a character, and of its escape \xNN */
 
-/* Returns the length of the valid UTF-8 character at text[0..len), 1 to 4; 0 if there is none.
- * Overlong forms, surrogates and what is above U+10FFFF are not valid (RFC 3629). */
-static size_t character_length(const unsigned char *text, size_t len)
-{
-    unsigned char lead = text[0];
-    size_t size = lead < 0x80 ? 1 : lead < 0xc2 ? 0 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
-    if (size == 0 || size > len || lead > 0xf4)
-        return 0;
-    for (size_t i = 1; i < size; i++)
-        if ((text[i] & 0xc0) != 0x80)
-            return 0;
-    bool valid = !(lead == 0xe0 && text[1] < 0xa0) && !(lead == 0xed && text[1] >= 0xa0) &&
-                 !(lead == 0xf0 && text[1] < 0x90) && !(lead == 0xf4 && text[1] >= 0x90);
-    return valid ? size : 0;
-}
-
-/* True if a terminal may act on a valid character: C0, DEL, and U+0080 to U+009F. */
-static bool is_control(const unsigned char *character)
-{
-    return character[0] < 0x20 || character[0] == 0x7f ||
-           (character[0] == 0xc2 && character[1] < 0xa0);
-}
-
-/* True if a valid character is invisible or looks like a usual one: byte order marks, spaces that
- * do not break, soft hyphens, and what joins, separates or turns other characters. */
-static bool is_hidden(const unsigned char *character)
+/* True if a terminal may act on a character (C0, DEL, C1), or if it is invisible or looks like a
+ * usual one: byte order marks, spaces that do not break, soft hyphens, and what joins, separates or
+ * turns other characters. */
+static bool is_hidden(uint32_t character)
 {
     static const struct {
-        unsigned char first, second, min, max; /* the third byte, if there is one */
-    } hidden[] = {
-        {0xc2, 0xa0, 0, 0},       {0xc2, 0xad, 0, 0},       {0xe2, 0x80, 0x87, 0x87},
-        {0xe2, 0x80, 0x8b, 0x8b}, {0xe2, 0x80, 0x8e, 0x8f}, {0xe2, 0x80, 0xa8, 0xaf},
-        {0xe2, 0x81, 0xa0, 0xaf}, {0xef, 0xbb, 0xbf, 0xbf},
-    };
+        uint32_t min, max;
+    } hidden[] = {{0, 0x1f},        {0x7f, 0xa0},     {0xad, 0xad},
+                  {0x2007, 0x2007}, {0x200b, 0x200b}, {0x200e, 0x200f},
+                  {0x2028, 0x202f}, {0x2060, 0x206f}, {0xfeff, 0xfeff}};
     for (size_t i = 0; i < sizeof hidden / sizeof hidden[0]; i++)
-        if (character[0] == hidden[i].first && character[1] == hidden[i].second &&
-            (hidden[i].max == 0 ||
-             (character[2] >= hidden[i].min && character[2] <= hidden[i].max)))
+        if (character >= hidden[i].min && character <= hidden[i].max)
             return true;
     return false;
 }
@@ -130,8 +96,9 @@ unsigned show_digit(char digit)
  * that were read, and returns those written. */
 static size_t show_unit(const unsigned char *text, size_t len, char unit[UNIT_MAX], size_t *used)
 {
-    const size_t size = character_length(text, len);
-    if (size > 0 && !is_control(text) && !(size > 1 && is_hidden(text))) {
+    uint32_t character;
+    const size_t size = character_decode(text, len, &character);
+    if (character != CHARACTER_INVALID && !is_hidden(character)) {
         memcpy(unit, text, size);
         *used = size;
         return size;

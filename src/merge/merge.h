@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Tables that were made elsewhere, added up. */
-#ifndef GPUHISTO_MERGE_H
-#define GPUHISTO_MERGE_H
+#ifndef GPUHISTO_MERGE_MERGE_H
+#define GPUHISTO_MERGE_MERGE_H
 
 #include "src/base/preopened.h"
 #include "src/base/error.h"
@@ -154,7 +154,7 @@ void merge_free_fork(struct merge *fork);
 
 void merge_free(struct merge *merge);
 
-/* --- merge_files.c --- */
+/* --- files of tables --- */
 
 /* Adds all tables of a file, and releases it. 0, or -1 with an error that names the file. */
 int merge_file(struct preopened *file, struct merge *merge, struct error *error);

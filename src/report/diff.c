@@ -23,8 +23,7 @@ struct diff {
     const struct diff_tables *tables; /* NULL: bins */
     struct groups groups[SIDES];      /* the same keys, with names from AFTER */
     struct statistics *of;            /* of each side of the key that is written, with --stats */
-    struct tally tally;               /* of one side, with --stats */
-    struct row_blocks blocks;
+    struct group_tally memory;        /* for one side, with --stats */
 };
 
 /* Shows a number divided by another one: "inf" if only the other one is 0, "nan" if both are. */
@@ -47,7 +46,7 @@ static void bin_cells(struct table *table, const struct row *row, struct cells *
 {
     static const char *const names[] = {"before", "after", "before_share", "after_share"};
     const bool is_picture = table->format->is_picture;
-    const char *const note = table->shown.spec->mode->columns[MODE_COLUMNS - 1];
+    const char *const note = table->mode->columns[MODE_COLUMNS - 1];
     double percents[SIDES];
     for (unsigned side = 0; side < SIDES; side++) {
         const struct tally *tally = table->diff->sides[side];
@@ -80,10 +79,10 @@ void diff_write(struct writer *out, const struct report_options *options,
     struct table table = {.out = out,
                           .options = options,
                           .format = options->format,
-                          .shown = {counts->spec, counts->both},
                           .label =
                               options->format->is_picture ? "bin" : counts->spec->mode->columns[0],
                           .diff = &diff};
+    table_show(&table, (struct counts){counts->spec, counts->both});
     table_write_rows(&table);
 }
 
@@ -96,9 +95,10 @@ static uint64_t load_side(struct table *table, size_t group, unsigned side)
     struct diff *diff = table->diff;
     const struct histogram_spec *spec = diff->tables->spec;
     if (group != SIZE_MAX)
-        groups_load(&diff->groups[side], group, spec, &diff->tally);
-    report_find_statistics(table->options, spec, &diff->tally, &diff->of[side]);
-    return diff->tally.samples - diff->tally.counts[ROW_INVALID(&spec->binning)];
+        groups_load(&diff->groups[side], group, spec, &diff->memory.tally);
+    report_find_statistics(table->options, spec, &diff->memory.tally, &diff->of[side]);
+    const struct tally *tally = &diff->memory.tally;
+    return tally->samples - tally->counts[ROW_INVALID(&spec->binning)];
 }
 
 /* Adds the mean and quantiles of both sides. */
@@ -168,9 +168,9 @@ static int write_keys(struct table *table, const struct group_rows *sides)
             both.tally.counts[i] |=
                 needs_numbers ? load_side(table, i, side) : sides[side].tally.counts[i];
     }
-    table->shown = (struct counts){&both.spec, &both.tally};
+    table_show(table, (struct counts){&both.spec, &both.tally});
     if (diff->of)
-        tally_clear(&diff->tally);
+        tally_clear(&diff->memory.tally);
     const int rc = table->format->is_picture ? fit_names(table) : 0;
     if (rc == 0)
         table_write_rows(table);
@@ -209,11 +209,7 @@ void diff_write_keys(struct writer *out, const struct report_options *options,
     if (options->stats)
         diff.of = calloc(SIDES, sizeof diff.of[0]);
     const bool is_there = name && (diff.of || !options->stats) &&
-                          (!options->stats || tally_open(&diff.tally, tables->spec) == 0);
-    if (is_there && options->stats) {
-        row_blocks_clear(&diff.blocks, diff.tally.bins);
-        diff.tally.blocks = &diff.blocks;
-    }
+                          (!options->stats || group_tally_open(&diff.memory, tables->spec) == 0);
     if (is_there && group_rows_make(&sides[BEFORE], tables->spec, &diff.groups[BEFORE]) == 0 &&
         group_rows_make(&sides[AFTER], tables->spec, &diff.groups[AFTER]) == 0)
         rc = write_keys(&table, sides);
@@ -221,7 +217,7 @@ void diff_write_keys(struct writer *out, const struct report_options *options,
         out->error = ENOMEM;
     for (unsigned side = 0; side < SIDES; side++)
         group_rows_free(&sides[side]);
-    tally_close(&diff.tally);
+    tally_close(&diff.memory.tally);
     free(diff.groups[AFTER].gaps);
     free(diff.of);
     free(name);
@@ -248,7 +244,7 @@ void diff_totals(struct table *table)
             json_count(table->out, ",\"invalid\":", invalid);
         } else {
             const struct totals totals = rows_add_up(table->shown.spec, diff->sides[side]);
-            json_totals(table->out, table->shown.spec->mode, &totals);
+            json_totals(table->out, table->mode, &totals);
         }
         writer_char(table->out, '}');
     }

@@ -6,6 +6,7 @@
 
 #include "report.h"
 
+#include "src/tally/coarsen.h"
 #include "src/text/key.h"
 
 /* --- rows.c: what a tally says, chosen, in order and with labels --- */
@@ -81,6 +82,15 @@ struct key_name groups_part(const struct groups *groups, size_t group, unsigned 
 
 /* Returns the samples of a key. */
 uint64_t groups_samples(const struct groups *groups, size_t group);
+
+/* Memory for the counts of a group. */
+struct group_tally {
+    struct tally tally;
+    struct row_blocks blocks; /* of the tally */
+};
+
+/* Makes it all zeros; tally_close frees it. 0; or -1 if memory is short, and nothing to free. */
+int group_tally_open(struct group_tally *memory, const struct histogram_spec *spec);
 
 /* Sets a tally with blocks, which is all zeros or has another group's counts, to those of a
  * group. */
@@ -187,8 +197,11 @@ struct table {
     const char *group[GROUP_COLUMNS]; /* what says so, as printable text; NULL: no such column */
     size_t group_index;               /* which one it is */
     struct row_names names;           /* if rows are groups */
-    const char *label;                /* what the header calls them */
-    unsigned channel;                 /* the same, from 1; 0: of all channels */
+    const char *label;                /* what the header calls rows */
+    unsigned channel;                 /* of which the table is, from 1; 0: of all channels */
+    const struct mode *mode;          /* names and properties of what was counted */
+    const char *type;                 /* of its values; NULL: the mode has none */
+    unsigned channels;                /* of which each row has a count */
     struct counts shown;              /* the rows of the table */
     struct counts counted; /* what statistics are found in: bins may be finer than those shown */
     struct totals totals;  /* of the rows */
@@ -213,11 +226,33 @@ void diff_cells(struct table *table, const struct row *row, struct cells *cells)
 /* Writes the totals of both tables as JSON: ,"before":{...},"after":{...}. */
 void diff_totals(struct table *table);
 
+/* Sets the rows, and what they are of. */
+void table_show(struct table *table, struct counts shown);
+
+/* Returns the sums of the rows of a channel, from 0. */
+struct totals table_channel(const struct table *table, unsigned channel);
+
+/* Finds the statistics of what was counted: those of the mode; of numbers also quantiles, and the
+ * moments that an exact merge needs. False: there are no moments. */
+void table_statistics(const struct table *table, struct statistics *statistics);
+struct quantiles table_quantiles(const struct table *table);
+bool table_moments(const struct table *table, struct moments_text *text, uint64_t *lowest,
+                   uint64_t *highest);
+
+/* True if a number that was counted, or an edge, is below 0. */
+bool table_has_negative(const struct table *table);
+
 /* Measures rows, if the format does, and writes them. Their sums are known. */
 void table_measure(struct table *table);
 void table_write_rows(struct table *table);
 
-/* Finds the statistics of the mode, and of numbers the quantiles. */
+/* Counts again in the bins that are asked for, or in those of a picture, unless that is NULL or
+ * bins are to be kept. */
+enum coarsen_outcome report_widen(const struct report_options *options,
+                                  const struct counts *counted, const struct picture_bins *picture,
+                                  struct coarse_rows *rows);
+
+/* Finds the statistics of the mode, and of numbers the quantiles that are asked for. */
 void report_find_statistics(const struct report_options *options, const struct histogram_spec *spec,
                             const struct tally *tally, struct statistics *statistics);
 

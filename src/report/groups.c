@@ -10,64 +10,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- files --- */
-
-static struct key_name file_name(const void *of, size_t result)
-{
-    const struct file_groups *files = of;
-    const char *name =
-        files->count > 0 ? files->names[file_tallies_position(files->tallies, result).file] : "-";
-    return (struct key_name){(const unsigned char *)name, strlen(name)};
-}
-
-static uint64_t offset_of_block(const void *of, size_t result)
-{
-    const struct file_groups *files = of;
-    return file_tallies_position(files->tallies, result).offset;
-}
-
-static void load_file(const void *of, size_t result, struct tally *tally)
-{
-    const struct file_groups *files = of;
-    file_tallies_load(files->tallies, result, tally);
-}
+/* --- files or keys --- */
 
 struct groups groups_of_files(const struct file_groups *files)
 {
     const bool are_blocks = file_tallies_block_size(files->tallies) > 0;
     return (struct groups){
         .columns = {are_blocks && files->count <= 1 ? NULL : "file", are_blocks ? "offset" : NULL},
+        .files = files,
         .count = file_tallies_count(files->tallies),
         .all = file_tallies_count(files->tallies),
         .rest = SIZE_MAX,
         .missing = SIZE_MAX,
-        .of = files,
-        .name = file_name,
-        .offset = offset_of_block,
-        .load = load_file,
     };
-}
-
-/* --- keys --- */
-
-static struct key_name name_of_key(const void *of, size_t key)
-{
-    return key_tallies_name(of, key);
-}
-
-static uint64_t samples_of_key(const void *of, size_t key)
-{
-    return key_tallies_samples(of, key);
-}
-
-static void load_key(const void *of, size_t key, struct tally *tally)
-{
-    key_tallies_load(of, key, tally);
-}
-
-static void load_keys_from(const void *of, size_t key, struct tally *tally)
-{
-    key_tallies_load_from(of, key, tally);
 }
 
 struct groups groups_of_keys(const struct key_tallies *keys, size_t top, const char *column,
@@ -76,25 +31,38 @@ struct groups groups_of_keys(const struct key_tallies *keys, size_t top, const c
     const size_t all = key_tallies_count(keys);
     struct groups groups = {
         .columns = {column},
-        .are_keys = true,
+        .keys = keys,
         .parts = key_tallies_parts(keys),
         .count = all > top ? top + 1 : all,
         .all = all,
         .rest = all > top ? top : SIZE_MAX,
         .missing = SIZE_MAX,
         .skip_invalid = skip_invalid,
-        .of = keys,
-        .name = name_of_key,
-        .samples = samples_of_key,
-        .load = load_key,
-        .load_from = load_keys_from,
     };
     if (key_tallies_samples(keys, all) > 0 && !skip_invalid)
         groups.missing = groups.count++;
     return groups;
 }
 
-/* --- either --- */
+/* Returns the name of a group as it was found. It is neither `rest` nor `missing`. */
+static struct key_name groups_name(const struct groups *groups, size_t group)
+{
+    if (groups->keys)
+        return key_tallies_name(groups->keys, group);
+    const struct file_groups *files = groups->files;
+    const char *name =
+        files->count > 0 ? files->names[file_tallies_position(files->tallies, group).file] : "-";
+    return (struct key_name){(const unsigned char *)name, strlen(name)};
+}
+
+int group_tally_open(struct group_tally *memory, const struct histogram_spec *spec)
+{
+    if (tally_open(&memory->tally, spec) != 0)
+        return -1;
+    row_blocks_clear(&memory->blocks, memory->tally.bins);
+    memory->tally.blocks = &memory->blocks;
+    return 0;
+}
 
 uint64_t groups_samples(const struct groups *groups, size_t group)
 {
@@ -102,17 +70,19 @@ uint64_t groups_samples(const struct groups *groups, size_t group)
     const size_t end = group == groups->rest ? groups->all : first + 1;
     uint64_t sum = 0;
     for (size_t i = first; i < end; i++)
-        sum += groups->samples(groups->of, i);
+        sum += key_tallies_samples(groups->keys, i);
     return sum;
 }
 
 void groups_load(const struct groups *groups, size_t group, const struct histogram_spec *spec,
                  struct tally *tally)
 {
-    if (group == groups->rest)
-        groups->load_from(groups->of, group, tally);
+    if (!groups->keys)
+        file_tallies_load(groups->files->tallies, group, tally);
+    else if (group == groups->rest)
+        key_tallies_load_from(groups->keys, group, tally);
     else
-        groups->load(groups->of, group == groups->missing ? groups->all : group, tally);
+        key_tallies_load(groups->keys, group == groups->missing ? groups->all : group, tally);
     if (groups->skip_invalid)
         tally_skip_invalid(tally, spec);
 }
@@ -188,7 +158,7 @@ static void name_text_shorten(char *text, size_t max, const char *gap)
 
 struct key_name groups_part(const struct groups *groups, size_t group, unsigned i)
 {
-    const struct key_name name = groups->name(groups->of, group);
+    const struct key_name name = groups_name(groups, group);
     return groups->parts > 1 ? key_parts_get(name, groups->parts, i) : name;
 }
 
@@ -229,7 +199,7 @@ static size_t write_part(const struct groups *groups, size_t group, unsigned i, 
     }
     const struct key_name part = groups_part(groups, group, i);
     size_t len = name_text(part.bytes, part.len, groups->is_ascii, text);
-    if (groups->are_keys && i == 0 &&
+    if (groups->keys && i == 0 &&
         (strcmp(text, GROUP_REST) == 0 || strcmp(text, GROUP_MISSING) == 0)) {
         put_escape(text, 0, len, "\\x28");
         len += NAME_TEXT_BYTE - 1;
@@ -274,7 +244,7 @@ size_t groups_name_capacity(const struct groups *groups)
 {
     size_t longest = sizeof GROUP_MISSING + KEY_PARTS_MAX;
     for (size_t group = 0; groups->columns[GROUP_NAME] && group < groups->count; group++) {
-        const size_t len = special_name(groups, group) ? 0 : groups->name(groups->of, group).len;
+        const size_t len = special_name(groups, group) ? 0 : groups_name(groups, group).len;
         longest = len > longest ? len : longest;
     }
     return NAME_TEXT_BYTE * longest + 1;
@@ -348,7 +318,7 @@ int groups_shorten_names(struct groups *groups, const struct screen *screen, siz
     max = max > NAME_WANTED * parts ? max : NAME_WANTED * parts;
     max = max + beside <= screen->columns ? max : screen->columns - beside;
     max = beside + NAME_MIN <= screen->columns ? max : NAME_MIN;
-    const struct key_seed seed = key_tallies_seed(groups->of);
+    const struct key_seed seed = key_tallies_seed(groups->keys);
     struct key_table names;
     int rc = key_table_open(&names, &seed, false);
     char *text = malloc(groups_name_capacity(groups));

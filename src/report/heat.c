@@ -9,8 +9,6 @@
  * of magnitude. */
 #include "format.h"
 
-#include "src/tally/coarsen.h"
-
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -241,21 +239,6 @@ static int add_up(struct heat *heat, struct tally *sum)
     return 0;
 }
 
-/* Finds wider bins than those that were counted, for so many columns. */
-static enum coarsen_outcome widen(struct heat *heat, const struct tally *sum, size_t capacity)
-{
-    const struct report_bins *bins = &heat->options->bins;
-    const struct histogram_spec *spec = heat->spec;
-    if (bins->max > 0)
-        return coarsen_equal(spec, sum, bins->max, &heat->shown);
-    if (bins->log_parts > 0)
-        return coarsen_decades(spec, sum, bins->log_parts, &heat->shown);
-    if (!spec->binning.digits.scales || bins->keep)
-        return COARSEN_AS_COUNTED;
-    return coarsen_picture(spec, sum, &(struct picture_bins){capacity, DECADE_PARTS_FINE, CROWDED},
-                           &heat->shown);
-}
-
 /* Chooses the bins, and adds up all samples in them. 0, or -1: memory is short. */
 static int choose_bins(struct heat *heat)
 {
@@ -263,7 +246,10 @@ static int choose_bins(struct heat *heat)
     if (add_up(heat, &sum) != 0)
         return -1;
     heat->columns_max = heat->options->format->is_binary ? IMAGE_WIDEST : fit_columns(heat);
-    const enum coarsen_outcome outcome = widen(heat, &sum, heat->columns_max);
+    const struct counts counted = {heat->spec, &sum};
+    const enum coarsen_outcome outcome = report_widen(
+        heat->options, &counted,
+        &(struct picture_bins){heat->columns_max, DECADE_PARTS_FINE, CROWDED}, &heat->shown);
     heat->is_wider = outcome == COARSEN_DONE;
     if (outcome != COARSEN_AS_COUNTED) {
         tally_close(&sum);

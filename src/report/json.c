@@ -106,7 +106,7 @@ static void write_bytes(struct writer *out, const struct groups *groups, size_t 
  * "keys" instead, their number. */
 static void write_group(struct writer *out, const struct groups *groups, size_t group)
 {
-    const char *member = groups->are_keys ? "key" : "file";
+    const char *member = groups->keys ? "key" : "file";
     if (group == groups->rest) {
         json_count(out, "\"keys\":", groups->all - groups->rest);
         return;
@@ -187,11 +187,9 @@ void shard_record_free(struct shard_record *record)
 static void write_channels(struct table *table)
 {
     struct writer *out = table->out;
-    const struct histogram_spec spec = histogram_spec_of_channel(table->shown.spec);
-    const unsigned channels = histogram_spec_channels(table->shown.spec);
+    const unsigned channels = table->channels;
     for (unsigned channel = 0; channels > 1 && channel < channels; channel++) {
-        const struct tally tally = tally_of_channel(table->shown.tally, channel);
-        const struct totals totals = rows_add_up(&spec, &tally);
+        const struct totals totals = table_channel(table, channel);
         json_count(out, channel ? ",{\"total\":" : ",\"channels\":[{\"total\":", totals.samples);
         write_outside(out, &totals);
         writer_text(out, channel + 1 < channels ? "}" : "}]");
@@ -224,16 +222,15 @@ static void write_file(struct table *table)
 /* True for one of the tables of numbers by key, which all together are the result. */
 static bool is_of_key(const struct table *table)
 {
-    return table->groups && table->groups->are_keys;
+    return table->groups && table->groups->keys;
 }
 
 /* Begins the object that compares two tables. */
 static void begin_diff(struct table *table)
 {
-    const struct histogram_spec *spec = table->shown.spec;
-    writer_format(table->out, "{\"schema\":\"gpuhisto-diff/1\",\"mode\":\"%s\"", spec->mode->name);
-    if (spec->mode->has_types && !table->names.groups)
-        writer_format(table->out, ",\"type\":\"%s\"", spec->type.name);
+    writer_format(table->out, "{\"schema\":\"gpuhisto-diff/1\",\"mode\":\"%s\"", table->mode->name);
+    if (table->type && !table->names.groups)
+        writer_format(table->out, ",\"type\":\"%s\"", table->type);
     diff_totals(table);
     writer_text(table->out, ",\"bins\":[");
 }
@@ -241,8 +238,7 @@ static void begin_diff(struct table *table)
 static void json_begin(struct table *table)
 {
     struct writer *out = table->out;
-    const struct histogram_spec *spec = table->shown.spec;
-    const struct mode *mode = spec->mode;
+    const struct mode *mode = table->mode;
     if (table->diff) {
         begin_diff(table);
         return;
@@ -257,8 +253,8 @@ static void json_begin(struct table *table)
         write_file(table);
     }
     writer_format(out, ",\"mode\":\"%s\"", mode->name);
-    if (mode->has_types)
-        writer_format(out, ",\"type\":\"%s\"", spec->type.name);
+    if (table->type)
+        writer_format(out, ",\"type\":\"%s\"", table->type);
     write_options(table);
     if (table->options->shard && (!is_of_key(table) || table->group_index == 0)) {
         writer_text(out, ",\"share\":");
@@ -301,7 +297,7 @@ static void write_cells(struct writer *out, const struct cells *cells)
 static void json_row(struct table *table, const struct row *row)
 {
     struct writer *out = table->out;
-    const bool is_group = table->names.groups, is_named = !table->shown.spec->mode->is_binned;
+    const bool is_group = table->names.groups, is_named = !table->mode->is_binned;
     struct cells cells;
     if (row->label.kind != ROW_KIND_BIN && !(table->diff && is_group))
         return;
@@ -333,7 +329,7 @@ static void write_quantiles(struct table *table)
 {
     struct writer *out = table->out;
     const struct report_options *options = table->options;
-    struct quantiles quantiles = quantiles_of(table->counted.spec, table->counted.tally);
+    struct quantiles quantiles = table_quantiles(table);
     writer_text(out, "\"quantiles\":[");
     for (size_t i = 0; i < options->quantile_count; i++) {
         const struct probability *q = &options->quantiles[i];
@@ -366,33 +362,33 @@ static void write_statistic(struct writer *out, const struct statistic *statisti
 }
 
 /* Writes what an exact merge of statistics needs. */
-static void write_moments(struct table *table)
+static void write_moments(struct writer *out, const struct moments_text *text, uint64_t lowest,
+                          uint64_t highest)
 {
-    struct writer *out = table->out;
-    const struct moments *moments = table->counted.tally->moments;
-    struct moments_text text;
-    moments_show(moments, table->counted.spec->binning.is_whole, &text);
-    write_member(out, ",\"moments\":{\"least\":", text.least);
-    write_member(out, ",\"greatest\":", text.greatest);
-    json_count(out, ",\"lowest\":", moments->lowest);
-    json_count(out, ",\"highest\":", moments->highest);
+    write_member(out, ",\"moments\":{\"least\":", text->least);
+    write_member(out, ",\"greatest\":", text->greatest);
+    json_count(out, ",\"lowest\":", lowest);
+    json_count(out, ",\"highest\":", highest);
     writer_text(out, ",\"sum\":");
-    write_string(out, text.sum);
+    write_string(out, text->sum);
     writer_text(out, ",\"squares\":");
-    write_string(out, text.squares);
+    write_string(out, text->squares);
     writer_text(out, ",\"check\":");
-    write_string(out, text.check);
+    write_string(out, text->check);
     writer_char(out, '}');
 }
 
 static void json_statistics(struct table *table, const struct statistics *statistics)
 {
     struct writer *out = table->out;
+    struct moments_text moments;
+    uint64_t lowest, highest;
+    const bool has_moments = table_moments(table, &moments, &lowest, &highest);
     if (table->channel <= 1)
         writer_text(out, "],");
     if (table->channel > 0)
         writer_text(out, table->channel == 1 ? "\"channel_stats\":[{" : ",{");
-    if (table->counted.spec->has_moments)
+    if (has_moments)
         write_quantiles(table);
     writer_text(out, "\"stats\":{");
     for (size_t i = 0; i < statistics->count; i++) {
@@ -400,8 +396,8 @@ static void json_statistics(struct table *table, const struct statistics *statis
         write_statistic(out, &statistics->list[i]);
     }
     writer_char(out, '}');
-    if (table->counted.tally->moments)
-        write_moments(table);
+    if (has_moments)
+        write_moments(out, &moments, lowest, highest);
     if (table->channel > 0)
         writer_char(out, '}');
 }

@@ -262,7 +262,7 @@ static size_t write_texts(struct table *table, const struct cells *cells, const 
     size_t blanks = 0;
     for (size_t i = 0, len; i <= cells->count; i++)
         for (const char *text = texts[i]; text; text = text[len] ? text + len + 1 : NULL) {
-            const bool is_label_left = table->names.groups || !table->shown.spec->mode->is_binned;
+            const bool is_label_left = table->names.groups || !table->mode->is_binned;
             const bool is_left = i == 0 ? is_label_left : cells->list[i - 1].is_note;
             len = part_length(text);
             const size_t pad = *width++ - screen_width(text, len);

@@ -12,6 +12,7 @@
 
 #include <stdbool.h>
 
+struct file_groups;
 struct file_tallies;
 struct key_tallies;
 
@@ -98,10 +99,11 @@ enum group_column {
 struct groups {
     const char *columns[GROUP_COLUMNS]; /* what they are, as headers call them; NULL: groups do not
                                          * have this column */
-    bool are_keys;                      /* names are text of the input */
-    unsigned parts;                     /* of each name, a column each; of keys only */
-    size_t count;                       /* that are shown */
-    size_t all;                         /* keys, files or blocks */
+    const struct key_tallies *keys;     /* or NULL: */
+    const struct file_groups *files;
+    unsigned parts;    /* of each name, a column each; of keys only */
+    size_t count;      /* that are shown */
+    size_t all;        /* keys, files or blocks */
     size_t rest;       /* the group that is this one and all that follow, added up; SIZE_MAX: there
                         * is none */
     size_t missing;    /* that of records without a key; SIZE_MAX: there are none, or they are left
@@ -113,14 +115,6 @@ struct groups {
                                       * shown in full */
     bool is_ascii;                   /* names are shown in ASCII */
     uint32_t *gaps;                  /* of each name that is longer: see groups_shorten_names */
-
-    /* The source of groups, and its functions. Group `all` is that of records without a key. */
-    const void *of;
-    struct key_name (*name)(const void *of, size_t group);
-    uint64_t (*offset)(const void *of, size_t group);                     /* of blocks only */
-    uint64_t (*samples)(const void *of, size_t group);                    /* of keys only */
-    void (*load)(const void *of, size_t group, struct tally *tally);      /* as file_tallies_load */
-    void (*load_from)(const void *of, size_t group, struct tally *tally); /* of keys only */
 };
 
 /* The files of --each, in order. */

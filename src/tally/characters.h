@@ -4,7 +4,7 @@
 #define GPUHISTO_CHARACTERS_H
 
 #include "histogram_spec.h"
-#include "src/text/utf8.h"
+#include "src/base/utf8.h"
 
 #include <stdbool.h>
 
