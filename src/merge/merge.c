@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#define MERGE_OVERFLOW "the total exceeds 2^64"
 #define ROW_BYTES 100                  /* of memory, for each row of a thread's tables */
 #define MEMORY_MAX ((size_t)256 << 20) /* of all threads, unless one alone needs more */
 
@@ -210,7 +211,9 @@ static int add_rows(struct merge *merge, struct parsed_table *table, struct erro
     return rc;
 }
 
-int merge_end_file(struct merge *merge, const char *name, struct error *error)
+/* Ends a file. 0; or -1 with an error, without the name, if it ends between two tables of a
+ * result. */
+static int end_file(struct merge *merge, const char *name, struct error *error)
 {
     const struct merge_last *last = &merge->last;
     if (!merge->tally.blocks || last->name != name || last->table == last->tables)
@@ -257,7 +260,9 @@ int merge_add(struct merge *merge, struct parsed_table *table, const char *name,
     return 0;
 }
 
-int merge_fork(const struct merge *merge, struct merge *fork)
+/* Begins *fork, the part of the sum that one thread adds up. `merge` has the first table, and stays
+ * as it is until join_fork. 0; or -1 if memory is short, and nothing to free. */
+static int begin_fork(const struct merge *merge, struct merge *fork)
 {
     *fork = *merge;
     fork->is_fork = true;
@@ -272,7 +277,18 @@ int merge_fork(const struct merge *merge, struct merge *fork)
     return rc;
 }
 
-int merge_join(struct merge *merge, struct merge *fork)
+/* Frees a fork without adding it. */
+static void free_fork(struct merge *fork)
+{
+    tally_close(&fork->tally);
+    words_free(&fork->last.options);
+    seen_rows_free(&fork->seen);
+    shard_join_free(&fork->shards);
+}
+
+/* Adds *fork, whose total and that of *merge together are below 2^64, and frees it. 0; or -1 if
+ * memory is short. */
+static int join_fork(struct merge *merge, struct merge *fork)
 {
     const int rc = shard_join_move(&merge->shards, &fork->shards);
     tally_add(&merge->tally, &fork->tally);
@@ -283,21 +299,13 @@ int merge_join(struct merge *merge, struct merge *fork)
         (merge->others.tables == 0 || fork->others.file < merge->others.file))
         merge->others = fork->others;
     merge->others.tables = others;
-    merge_free_fork(fork);
+    free_fork(fork);
     return rc;
-}
-
-void merge_free_fork(struct merge *fork)
-{
-    tally_close(&fork->tally);
-    words_free(&fork->last.options);
-    seen_rows_free(&fork->seen);
-    shard_join_free(&fork->shards);
 }
 
 void merge_free(struct merge *merge)
 {
-    merge_free_fork(merge);
+    free_fork(merge);
     key_tallies_close(merge->keys);
     merge->keys = NULL;
     binning_free(&merge->spec.binning);
@@ -329,7 +337,7 @@ static int add_tables(struct table_reader *reader, const char *name, struct merg
     while ((rc = table_reader_next(reader, merge, error)) > 0)
         if (merge_add(merge, &reader->table, name, error) != 0)
             return -1;
-    return rc == 0 ? merge_end_file(merge, name, error) : rc;
+    return rc == 0 ? end_file(merge, name, error) : rc;
 }
 
 /* Adds the tables of a file as merge_file, by a reader that may have read other files. */
@@ -441,16 +449,16 @@ static int merge_rest(const struct preopened_list *files, unsigned threads, stru
                           .failed = files->count,
                           .error = {"out of memory"}};
     unsigned forks = 0;
-    while (all.forks && all.totals && forks < threads && merge_fork(merge, &all.forks[forks]) == 0)
+    while (all.forks && all.totals && forks < threads && begin_fork(merge, &all.forks[forks]) == 0)
         forks++;
     parallel_loop(forks, forks, run_thread, &all);
     check_total(&all, merge->total);
     int rc = forks > 0 && all.failed == files->count ? 0 : -1;
     for (unsigned i = 0; i < forks; i++)
         if (rc != 0)
-            merge_free_fork(&all.forks[i]);
+            free_fork(&all.forks[i]);
         else
-            rc = merge_join(merge, &all.forks[i]);
+            rc = join_fork(merge, &all.forks[i]);
     if (rc != 0)
         *error = all.error;
     free(all.forks);

@@ -11,8 +11,6 @@
 
 /* --- rows.c: what a tally says, chosen, in order and with labels --- */
 
-#define ROWS_CUT_MAX 512 /* rows that rows_cut leaves, at most */
-
 /* Names of rows that are groups, and memory for one of them. */
 struct row_names {
     const struct groups *groups; /* NULL: rows have labels */
@@ -117,9 +115,6 @@ int groups_shorten_names(struct groups *groups, const struct screen *screen, siz
 /* Returns the columns of text[0..len) in UTF-8: two for East Asian characters, none for combining
  * marks; one for each character if the user's locale does not have UTF-8. One thread. */
 size_t screen_width(const char *text, size_t len);
-
-/* Loads the user's locale, before the sandbox forbids opening its files. */
-void screen_prepare(void);
 
 #define PICTURE_CELLS_MAX 5 /* before the bar */
 #define PICTURE_COLUMNS (PICTURE_CELLS_MAX + KEY_PARTS_MAX - 1)

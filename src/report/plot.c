@@ -74,7 +74,8 @@ size_t screen_width(const char *text, size_t left)
     return width;
 }
 
-void screen_prepare(void)
+/* Loads the user's locale, before the sandbox forbids opening its files. */
+static void screen_prepare(void)
 {
     (void)locale_of_utf8();
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "format.h"
 
+#define ROWS_CUT_MAX 512 /* rows that rows_cut leaves, at most */
+
 /* Adds the rows [begin, end) of a channel. Rows that are no bins come before all bins or after
  * them. */
 static void add_up_channel(struct totals *totals, const struct histogram_spec *spec,
