@@ -434,8 +434,10 @@ static int refuse_top(struct error *error)
 static bool is_complete(const struct read_key *key, const struct histogram_spec *spec)
 {
     const unsigned parts = spec->lines.key_count > 1 ? spec->lines.key_count : 0;
-    return key->is_missing || (key->text.is_there && key->text.parts == parts &&
-                               (!key->bytes.is_there || key->bytes.parts == parts));
+    if (key->is_missing)
+        return !key->text.is_there && !key->bytes.is_there;
+    return key->text.is_there && key->text.parts == parts &&
+           (!key->bytes.is_there || key->bytes.parts == parts);
 }
 
 static struct key_name name_of(const struct parsed_table *table, const struct read_key *key)
