@@ -16,5 +16,6 @@ AC_DEFUN([GPUHISTO_SANDBOX], [
     AS_IF([test -n "$SANITIZER_FLAGS"],
         [have_sandbox=no
          sandbox_why="--enable-sanitizer was given"])
-    AM_CONDITIONAL([HAVE_SANDBOX], [test "x$have_sandbox" = xyes])
+    AS_IF([test "x$have_sandbox" = xyes],
+        [AC_DEFINE([HAVE_SANDBOX], [1], [Define if the process is put into a sandbox])])
 ])

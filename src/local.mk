@@ -13,12 +13,9 @@ gpuhisto_LDFLAGS = $(AM_LDFLAGS) $(LOADED_LDFLAGS)
 noinst_LIBRARIES += libhistogram.a libgpuhisto.a
 
 histogram_sources = \
-	src/base/byte_masks.h src/base/byte_word.h src/base/cache_line.h src/base/clock.h src/base/cpu_features.h \
-	src/base/grow.c src/base/grow.h src/base/preopened.c src/base/preopened.h src/base/library.c src/base/library.h src/base/parallel.c src/base/parallel.h src/base/radix_sort.c src/base/radix_sort.h \
-	src/base/error.c src/base/error.h \
-	src/base/show.c src/base/show.h \
-	src/base/signals.c src/base/signals.h src/base/system_limits.c src/base/system_limits.h \
-	src/base/words.c src/base/words.h \
+	src/base/byte_masks.h src/base/byte_word.h src/base/cpu_features.h src/base/error.c src/base/error.h src/base/library.c src/base/library.h \
+	src/base/memory.c src/base/memory.h src/base/preopened.c src/base/preopened.h src/base/signals.c src/base/signals.h \
+	src/base/system.c src/base/system.h src/base/utf8.h \
 	src/bins/binning.c src/bins/binning.h src/bins/binning_log.c \
 	src/tally/coarsen.c src/tally/coarsen.h \
 	src/bins/sums.c src/bins/sums.h \
@@ -36,12 +33,12 @@ histogram_sources = \
 	src/tally/modes.c src/tally/unicode_groups.c \
 	src/tally/characters.h \
 	src/text/number.c src/text/number.h \
-	src/text/units.c src/text/units.h src/text/utf8.h \
+	src/text/units.c src/text/units.h \
 	src/text/time.c src/text/time.h \
 	src/text/weight.h \
+	src/tally/radix_sort.c src/tally/radix_sort.h \
 	src/tally/statistics.c src/tally/statistics.h \
 	src/tally/tally.c src/tally/tally.h \
-	src/base/int128.h \
 	src/codec/zstd.c
 libhistogram_a_SOURCES = $(histogram_sources) $(gpu_plan_sources) $(gpu_decode_sources)
 
@@ -86,39 +83,15 @@ gpuhisto_sources = \
 	src/schedule/policy.c src/schedule/pool.c src/schedule/pool_state.h \
 	src/schedule/run.c src/schedule/schedule.h src/schedule/segment.c src/schedule/serial.c \
 	src/schedule/source.c src/schedule/worker.c src/schedule/worker.h \
-	src/merge/merge.c src/merge/merge.h src/merge/merge_files.c \
+	src/merge/merge.c src/merge/merge.h \
 	src/merge/parsed_table.c src/merge/parsed_table.h \
-	src/merge/shard_proof.c src/merge/table_keys.c src/merge/table_rows.c \
-	src/report/diff.c src/report/diff.h src/report/diff_keys.c \
-	src/report/field_text.c src/report/field_text.h \
-	src/report/format.c src/report/format.h src/report/formats.def \
-	src/report/format_delimited.c src/report/format_heat.c src/report/format_json.c \
-	src/report/format_pgm.c src/report/format_plot.c src/report/format_prometheus.c \
-	src/report/group_order.c src/report/group_order.h \
-	src/report/group_rows.c src/report/group_rows.h \
-	src/report/groups.c src/report/groups.h \
-	src/report/heat.c src/report/heat.h \
-	src/report/json.c src/report/json.h \
-	src/report/mount_point.c src/report/mount_point.h \
-	src/report/name_text.c src/report/name_text.h \
-	src/report/output.c src/report/output.h src/report/permissions.c src/report/permissions.h \
-	src/report/picture.c src/report/picture.h \
-	src/report/report.c src/report/report.h \
-	src/report/rows.c src/report/rows.h \
-	src/report/screen.c src/report/screen.h \
-	src/report/percent.c src/report/percent.h \
-	src/report/shard_record.c src/report/shard_record.h \
-	src/report/target.c src/report/target.h \
-	src/report/temporary.c src/report/temporary.h \
-	src/report/writer.c src/report/writer.h
+	src/merge/shard_proof.c src/merge/table_rows.c \
+	src/report/delimited.c src/report/diff.c src/report/format.h src/report/formats.def \
+	src/report/group_order.c src/report/groups.c src/report/heat.c src/report/json.c \
+	src/report/output.c src/report/output.h src/report/plot.c src/report/prometheus.c \
+	src/report/report.c src/report/report.h src/report/rows.c src/report/writer.c src/report/writer.h
 gzip_sources = src/schedule/pieces_gzip.c
-libgpuhisto_a_SOURCES = $(gpuhisto_sources) $(gpu_engine_sources) src/sandbox/sandbox.h
-if HAVE_SANDBOX
-libgpuhisto_a_SOURCES += src/sandbox/sandbox.c \
-	src/sandbox/seccomp.c src/sandbox/seccomp.h
-else
-libgpuhisto_a_SOURCES += src/sandbox/no_sandbox.c
-endif
+libgpuhisto_a_SOURCES = $(gpuhisto_sources) $(gpu_engine_sources) src/sandbox/sandbox.c src/sandbox/sandbox.h
 if HAVE_ISAL
 libgpuhisto_a_SOURCES += $(gzip_sources)
 endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "gpu_engine.h"
-#include "src/base/show.h"
+#include "src/base/error.h"
 
 #include <limits.h>
 #include <stdbool.h>

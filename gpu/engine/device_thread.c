@@ -2,8 +2,8 @@
 /* The thread that makes the calls of a device, one after the other, and looks what has arrived; and
  * the posts and polls of its owner, which never wait for it but where an answer is needed. */
 #include "engine_internal.h"
-#include "src/base/grow.h"
-#include "src/base/system_limits.h"
+#include "src/base/memory.h"
+#include "src/base/system.h"
 
 #include <stddef.h>
 #include <stdlib.h>

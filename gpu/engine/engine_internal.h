@@ -8,7 +8,7 @@
 
 #include "device.h"
 #include "gpu_engine.h"
-#include "src/base/clock.h"
+#include "src/base/system.h"
 #include "src/input/engine.h"
 #include "src/tally/histogram_spec.h"
 #include "src/tally/tally.h"

@@ -2,7 +2,7 @@
 /* Several GPUs behind one engine. */
 #include "engine_internal.h"
 #include "gpu/count/strategy.h"
-#include "src/base/system_limits.h"
+#include "src/base/system.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Bytes as a word. */
+/* Bytes as a word, and words of 128 bits. */
 #ifndef GPUHISTO_BYTE_WORD_H
 #define GPUHISTO_BYTE_WORD_H
 
 #include <stdint.h>
 #include <string.h>
+
+/* Integers wide enough for values of 64 bits, signed or not, and for sums and differences. */
+__extension__ typedef __int128 int128;
+__extension__ typedef unsigned __int128 uint128;
 
 /* A word whose bytes are all the same. */
 #define EACH_BYTE(byte) (UINT64_C(0x0101010101010101) * (byte))

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Why something failed, as text for the user: set where it is known, printed only by src/cli/. */
+/* Text for the user: why something failed, and what messages show of his own text. */
 #ifndef GPUHISTO_ERROR_H
 #define GPUHISTO_ERROR_H
+
+#include <stddef.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -9,6 +11,7 @@ extern "C" {
 
 #define ERROR_SUBJECT_MAX 256 /* bytes of a subject as shown, with the end */
 
+/* Why something failed: set where it is known, printed only by src/main.c and src/main_*.c. */
 struct error {
     char text[1024]; /* one line without a newline; empty: there is none */
 };
@@ -34,6 +37,23 @@ void error_show_subject(const char *subject, char shown[ERROR_SUBJECT_MAX]);
 
 /* Makes an error printable that contains raw text of the user's. */
 void error_make_printable(struct error *error);
+
+/* --- text of the user's, such as the name of a file or a token, as messages show it --- */
+
+#define SHOW_TEXT_MIN 16
+
+/* Writes text[0..len) to shown[0..size), size at least SHOW_TEXT_MIN, as one printable line. Bytes
+ * of control characters, of invisible characters such as a byte order mark, and of invalid UTF-8
+ * become \xNN. What does not fit is left out in the middle and replaced by "...". Always
+ * terminated. Returns the length. Any thread. */
+size_t show_text(const char *text, size_t len, char *shown, size_t size);
+
+/* Writes the escape of a byte, \xNN, which show_digit reads back. */
+#define SHOW_ESCAPE 4
+void show_escape(unsigned char byte, char escape[SHOW_ESCAPE]);
+
+/* Returns the value of a hexadecimal digit in lower case; 16 if it is none. */
+unsigned show_digit(char digit);
 
 #ifdef __cplusplus
 }

@@ -8,7 +8,7 @@
 #define GPUHISTO_BINNING_H
 
 #include "src/text/number.h"
-#include "src/base/int128.h"
+#include "src/base/byte_word.h"
 
 /* --- bins of decimal digits --- */
 

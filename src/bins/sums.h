@@ -4,7 +4,7 @@
 #ifndef GPUHISTO_SUMS_H
 #define GPUHISTO_SUMS_H
 
-#include "src/base/int128.h"
+#include "src/base/byte_word.h"
 
 #include <stdbool.h>
 #include <stdint.h>

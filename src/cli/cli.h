@@ -3,11 +3,10 @@
 #ifndef GPUHISTO_CLI_CLI_H
 #define GPUHISTO_CLI_CLI_H
 
-#include "src/base/words.h"
+#include "src/base/memory.h"
 #include "src/input/input.h"
-#include "src/report/name_text.h"
-#include "src/report/output.h"
 #include "src/report/report.h"
+#include "src/report/output.h"
 #include "src/schedule/schedule.h"
 #include "src/tally/histogram_spec.h"
 

@@ -4,7 +4,7 @@
 #include "cli.h"
 #include "option.h"
 #include "gpu/count/strategy.h"
-#include "src/report/format.h"
+#include "src/report/report.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,8 +4,8 @@
 #include "cli.h"
 #include "option.h"
 
-#include "src/base/show.h"
-#include "src/report/format.h"
+#include "src/base/error.h"
+#include "src/report/report.h"
 #include "src/tally/coarsen.h"
 #include "src/text/number.h"
 

@@ -4,8 +4,7 @@
  * tells; one draft is one histogram, and --also begins the next. */
 #include "cli.h"
 #include "option.h"
-#include "src/base/show.h"
-#include "src/report/format.h"
+#include "src/report/report.h"
 
 #include <getopt.h>
 #include <stdio.h>

@@ -3,9 +3,9 @@
  * numbers and values: --bins, --min, --max, --edges, --log, --digits, --right. */
 #include "cli.h"
 #include "option.h"
-#include "src/base/show.h"
-#include "src/report/format.h"
+#include "src/base/error.h"
 #include "src/text/number.h"
+#include "src/report/report.h"
 
 #include <stdio.h>
 #include <stdlib.h>

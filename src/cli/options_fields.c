@@ -5,7 +5,7 @@
  * count. */
 #include "cli.h"
 #include "option.h"
-#include "src/base/show.h"
+#include "src/base/error.h"
 #include "src/text/number.h"
 
 #include <ctype.h>

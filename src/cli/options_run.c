@@ -6,8 +6,7 @@
 #include "gpu/count/strategy.h"
 #include "gpu/engine/gpu_engine.h"
 #include "src/cpu/count.h"
-#include "src/report/format.h"
-#include "src/report/shard_record.h"
+#include "src/report/report.h"
 
 #include <inttypes.h>
 #include <limits.h>

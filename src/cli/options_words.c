@@ -3,7 +3,7 @@
  * be merged. They have one spelling and one order, whatever was typed, and are read again here. */
 #include "cli.h"
 #include "option.h"
-#include "src/base/show.h"
+#include "src/base/error.h"
 #include "src/text/number.h"
 
 #include <inttypes.h>

@@ -5,8 +5,8 @@
 #include "gpu/count/strategy.h"
 #include "gpu/engine/gpu_engine.h"
 #include "src/base/signals.h"
-#include "src/base/system_limits.h"
-#include "src/report/format.h"
+#include "src/base/system.h"
+#include "src/report/report.h"
 #include "src/sandbox/sandbox.h"
 #include "src/tally/key_tallies.h"
 

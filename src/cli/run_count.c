@@ -4,11 +4,11 @@
 #include "cli.h"
 
 #include "gpu/engine/gpu_engine.h"
-#include "src/base/clock.h"
-#include "src/base/show.h"
+#include "src/base/error.h"
 #include "src/base/signals.h"
-#include "src/report/format.h"
-#include "src/report/screen.h"
+#include "src/base/system.h"
+#include "src/report/report.h"
+#include "src/tally/key_tallies.h"
 #include "src/tally/file_tallies.h"
 
 #include <inttypes.h>

@@ -4,8 +4,7 @@
 
 #include "src/tally/coarsen.h"
 #include "src/merge/merge.h"
-#include "src/report/diff.h"
-#include "src/report/format.h"
+#include "src/report/report.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,9 +2,8 @@
 /* --merge: tables that were made before, added up. */
 #include "cli.h"
 
-#include "src/base/system_limits.h"
+#include "src/base/system.h"
 #include "src/merge/merge.h"
-#include "src/report/format.h"
 #include "src/report/report.h"
 
 #include <inttypes.h>

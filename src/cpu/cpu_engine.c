@@ -2,8 +2,8 @@
 /* The CPU engine: tables of counts, and chunks that threads fill, count into a table at once and
  * give back. */
 #include "count.h"
-#include "src/base/cache_line.h"
-#include "src/base/parallel.h"
+#include "src/base/memory.h"
+#include "src/base/system.h"
 #include "src/input/engine.h"
 #include "src/input/records.h"
 #include "src/tally/file_tallies.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "bytes.h"
-#include "src/base/system_limits.h"
+#include "src/base/system.h"
 
 #include <errno.h>
 #include <fcntl.h>

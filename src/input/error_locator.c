@@ -4,7 +4,7 @@
  * invalid sample are not searched. */
 #include "engine.h"
 #include "src/base/byte_masks.h"
-#include "src/base/show.h"
+#include "src/base/error.h"
 #include "src/tally/histogram_spec.h"
 #include "src/text/units.h"
 #include "src/text/weight.h"

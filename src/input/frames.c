@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "frames.h"
-#include "src/base/clock.h"
+#include "src/base/system.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "records.h"
 #include "src/base/byte_masks.h"
-#include "src/base/grow.h"
+#include "src/base/memory.h"
 #include "src/tally/histogram_spec.h"
 
 #include <inttypes.h>

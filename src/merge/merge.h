@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Tables that were made elsewhere, added up. */
-#ifndef GPUHISTO_MERGE_H
-#define GPUHISTO_MERGE_H
+#ifndef GPUHISTO_MERGE_MERGE_H
+#define GPUHISTO_MERGE_MERGE_H
 
 #include "src/base/preopened.h"
 #include "src/base/error.h"
-#include "src/base/words.h"
+#include "src/base/memory.h"
 #include "src/tally/key_tallies.h"
 #include "src/tally/tally.h"
-#include "src/report/shard_record.h"
+#include "src/report/report.h"
 
 #include <stdbool.h>
 
@@ -118,20 +118,14 @@ struct merge {
     struct shard_join shards;
     struct seen_rows seen;
     size_t file;  /* which one is being read; set it, for `others` */
-    bool is_fork; /* another merge has the first table: see merge_fork */
+    bool is_fork; /* another merge has the first table: see merge_files */
 };
-
-#define MERGE_OVERFLOW "the total exceeds 2^64"
 
 /* Adds the table that was read of the file `name`, which stays valid. 0; or -1 with an error,
  * without the name, and nothing to be done but merge_free. */
 struct parsed_table;
 int merge_add(struct merge *merge, struct parsed_table *table, const char *name,
               struct error *error);
-
-/* Ends a file. 0; or -1 with an error, without the name, if it ends between two tables of a
- * result. */
-int merge_end_file(struct merge *merge, const char *name, struct error *error);
 
 /* Sets the error to how a table's options differ from those of the file `first`. */
 void merge_show_difference(struct error *error, const struct words *options, const char *first,
@@ -141,20 +135,9 @@ void merge_show_difference(struct error *error, const struct words *options, con
  * these differ. */
 struct words *merge_options(struct merge *merge);
 
-/* Begins *fork, the part of the sum that one thread adds up. `merge` has the first table, and stays
- * as it is until merge_join. 0; or -1 if memory is short, and nothing to free. */
-int merge_fork(const struct merge *merge, struct merge *fork);
-
-/* Adds *fork, whose total and that of *merge together are below 2^64, and frees it. 0; or -1 if
- * memory is short. */
-int merge_join(struct merge *merge, struct merge *fork);
-
-/* Frees a fork without adding it. */
-void merge_free_fork(struct merge *fork);
-
 void merge_free(struct merge *merge);
 
-/* --- merge_files.c --- */
+/* --- files of tables --- */
 
 /* Adds all tables of a file, and releases it. 0, or -1 with an error that names the file. */
 int merge_file(struct preopened *file, struct merge *merge, struct error *error);

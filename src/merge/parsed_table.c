@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads tables in JSON: what format_json.c writes, and other programs have perhaps written anew. A
- * function for each object, from a range of bytes up to a table. Members that none of them knows
- * are left out, whatever they are. */
+/* Reads tables in JSON: what src/report/json.c writes, and other programs have perhaps written
+ * anew. A function for each object, from a range of bytes up to a table. Members that none of them
+ * knows are left out, whatever they are. */
 #include "parsed_table.h"
 
-#include "src/base/grow.h"
-#include "src/base/show.h"
+#include "src/base/memory.h"
+#include "src/base/error.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -300,7 +300,7 @@ static int decode_bytes(struct table_reader *reader, char *bytes, size_t *len)
     return 0;
 }
 
-/* A key of several parts that is being read, as key_parts_join has them: one after the other. */
+/* The parts of a key that is being read, as key_parts_join has them: one after the other. */
 struct key_parts {
     bool are_bytes;
     text_at begin; /* 0: there is no byte so far */
@@ -344,75 +344,44 @@ static int read_key_part(struct table_reader *reader, void *to)
     return 0;
 }
 
-/* Reads a list of the parts of a key, and sets *at and *len to its name. */
-static int read_key_parts(struct table_reader *reader, struct key_parts *parts, text_at *at,
-                          uint32_t *len)
+/* Reads a name, which is a text or a list of parts. */
+static int read_name(struct table_reader *reader, struct read_name *name, bool are_bytes)
 {
-    if (read_list(reader, read_key_part, parts) != 0)
+    struct json *json = &reader->json;
+    struct key_parts parts = {.are_bytes = are_bytes};
+    json_skip_space(json);
+    const bool is_list = json->at < json->end && *json->at == '[';
+    if ((is_list ? read_list(reader, read_key_part, &parts) : read_key_part(reader, &parts)) != 0)
         return -1;
-    const size_t lengths = parts->count > 1 ? (parts->count - 1) * sizeof parts->lengths[0] : 0;
-    if (lengths > 0 && !append(reader, parts, (const char *)parts->lengths, lengths))
+    const size_t lengths = parts.count > 1 ? (parts.count - 1) * sizeof parts.lengths[0] : 0;
+    if (lengths > 0 && !append(reader, &parts, (const char *)parts.lengths, lengths))
         return -1;
-    *at = parts->begin;
-    *len = (uint32_t)parts->len;
+    *name = (struct read_name){.at = parts.begin,
+                               .len = (uint32_t)parts.len,
+                               .parts = (uint8_t)(is_list ? parts.count : 0),
+                               .is_there = true};
     return 0;
-}
-
-static bool is_list(struct table_reader *reader)
-{
-    json_skip_space(&reader->json);
-    return reader->json.at < reader->json.end && *reader->json.at == '[';
 }
 
 static int read_key(struct table_reader *reader, void *to)
 {
-    struct read_key *key = to;
-    const char *text;
-    size_t len;
-    if (is_list(reader)) {
-        struct key_parts parts = {.are_bytes = false};
-        const int rc = read_key_parts(reader, &parts, &key->text, &key->text_len);
-        key->has |= READ_KEY_TEXT;
-        key->text_parts = parts.count;
-        return rc;
-    }
-    if (take_text(reader, false, &text, &len) != 0)
-        return -1;
-    key->has |= READ_KEY_TEXT;
-    key->text_len = (uint32_t)len;
-    return add_text(reader, text, len, &key->text);
-}
-
-/* Reads the key of a table, which may be of records without a key. */
-static int read_key_of_table(struct table_reader *reader, void *to)
-{
-    struct read_key *key = to;
-    json_skip_space(&reader->json);
-    if (reader->json.at == reader->json.end || *reader->json.at != 'n')
-        return read_key(reader, to);
-    key->has = READ_KEY_MISSING;
-    return expect(reader, JSON_NULL);
+    return read_name(reader, &((struct read_key *)to)->text, false);
 }
 
 /* Reads a key's bytes, which are in hexadecimal. */
 static int read_key_bytes(struct table_reader *reader, void *to)
 {
-    struct read_key *key = to;
-    const char *digits;
-    size_t len;
-    key->has |= READ_KEY_BYTES;
-    if (is_list(reader)) {
-        struct key_parts parts = {.are_bytes = true};
-        const int rc = read_key_parts(reader, &parts, &key->bytes, &key->bytes_len);
-        key->bytes_parts = parts.count;
-        return rc;
-    }
-    if (take_text(reader, false, &digits, &len) != 0 ||
-        add_text(reader, digits, len, &key->bytes) != 0 ||
-        decode_bytes(reader, reader->table.text + key->bytes, &len) != 0)
-        return -1;
-    key->bytes_len = (uint32_t)len;
-    return 0;
+    return read_name(reader, &((struct read_key *)to)->bytes, true);
+}
+
+/* Reads the key of a table, which may be of records without a key. */
+static int read_key_of_table(struct table_reader *reader, void *to)
+{
+    json_skip_space(&reader->json);
+    if (reader->json.at == reader->json.end || *reader->json.at != 'n')
+        return read_key(reader, to);
+    ((struct read_key *)to)->is_missing = true;
+    return expect(reader, JSON_NULL);
 }
 
 /* --- rows --- */

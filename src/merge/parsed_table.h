@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads the text of a table into rows of a histogram. For src/merge alone. */
-#ifndef GPUHISTO_PARSED_TABLE_H
-#define GPUHISTO_PARSED_TABLE_H
+#ifndef GPUHISTO_MERGE_PARSED_TABLE_H
+#define GPUHISTO_MERGE_PARSED_TABLE_H
 
 #include "merge.h"
 
@@ -12,16 +12,18 @@
 /* A text of the table: where it begins in table->text; 0 is the empty one. */
 typedef uint32_t text_at;
 
-/* A key: the bytes of one of these texts, which may have zeros in them. */
-struct read_key {
-    unsigned has; /* some of these: */
-    text_at text,
-        bytes; /* as text, and if they are not UTF-8 as bytes; of several parts the name */
-    uint32_t text_len, bytes_len;
-    unsigned text_parts, bytes_parts; /* that were listed; 0: it was no list */
+/* The name of a key in the table's texts, which may have zeros in it. */
+struct read_name {
+    text_at at;
+    uint32_t len;
+    uint8_t parts; /* that were listed; 0: it was no list */
+    bool is_there;
 };
 
-enum { READ_KEY_TEXT = 1, READ_KEY_BYTES = 2, READ_KEY_MISSING = 4 /* of records without a key */ };
+struct read_key {
+    struct read_name text, bytes; /* as text, and if that is not UTF-8 as bytes */
+    bool is_missing;              /* of records without a key */
+};
 
 /* Instead of a row of the histogram: */
 #define ROW_UNKNOWN UINT32_MAX    /* its texts say which, if there is one */
@@ -95,7 +97,8 @@ static inline const char *table_text(const struct parsed_table *table, text_at a
     return at ? table->text + at : "";
 }
 
-/* --- table_rows.c: rows of the histogram, found by the texts that a table shows --- */
+/* --- table_rows.c: rows of the histogram, found by the texts that a table shows; one key and its
+ * numbers, or a key in each row --- */
 
 /* A walk over the rows of a table, which mostly follow each other. */
 struct row_finder {
@@ -132,8 +135,6 @@ int table_rows_check(struct parsed_table *table, const struct histogram_spec *sp
  * together do not. */
 void table_rows_add(const struct parsed_table *table, const struct histogram_spec *spec,
                     const struct moments *moments, struct tally *tally);
-
-/* --- table_keys.c: one key and its numbers, or a key in each row --- */
 
 /* Checks that a table has the keys that its options, with or without --by, and its mode let it
  * have: all of them, as none are left out by --top. Rows of lines must also add up. 0; or -1 with

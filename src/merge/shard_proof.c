@@ -3,7 +3,7 @@
  * none was counted twice. */
 #include "merge.h"
 
-#include "src/base/grow.h"
+#include "src/base/memory.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,43 +1,33 @@
 /* SPDX-License-Identifier: MIT */
-#include "diff.h"
-#include "field_text.h"
+/* Two tables side by side: of the same bins, or by the same keys. A row has both counts; of bins
+ * also both percents, their difference in percentage points and their ratio; of keys the difference
+ * and the ratio of counts, and perhaps statistics. */
 #include "format.h"
-#include "json.h"
-#include "percent.h"
-#include "picture.h"
-#include "screen.h"
 
-#include "src/text/number.h"
+#include "src/tally/key_tallies.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define DIFF_UNITS 1e6 /* of a percentage point, which bars are measured in */
 
+enum { BEFORE, AFTER, SIDES };
+
 struct diff {
-    struct writer *out;
-    const struct report_options *options;
-    const struct diff_counts *counts;
-    const struct mode *mode;
-    size_t written;         /* rows, in JSON */
-    struct picture picture; /* the largest difference is in units; width is that of one side */
+    const struct tally *sides[SIDES]; /* of the rows */
+
+    /* By key: */
+    const struct diff_tables *tables; /* NULL: bins */
+    struct groups groups[SIDES];      /* the same keys, with names from AFTER */
+    struct statistics *of;            /* of each side of the key that is written, with --stats */
+    struct group_tally memory;        /* for one side, with --stats */
 };
 
-/* A row, as text. */
-struct diff_row {
-    char before[SHOW_NUMBER], after[SHOW_NUMBER];
-    char before_percent[PERCENT_TEXT], after_percent[PERCENT_TEXT];
-    char points[SHOW_NUMBER], ratio[SHOW_NUMBER];
-    double difference;
-};
-
-static double percent_of(uint64_t count, const struct tally *tally)
-{
-    return tally->samples ? 100.0 * ((double)count / (double)tally->samples) : 0;
-}
-
-void diff_show_ratio(double number, double other, char text[SHOW_NUMBER])
+/* Shows a number divided by another one: "inf" if only the other one is 0, "nan" if both are. */
+static void show_ratio(double number, double other, char text[SHOW_NUMBER])
 {
     if (other > 0)
         snprintf(text, SHOW_NUMBER, "%.6g", number / other);
@@ -45,191 +35,217 @@ void diff_show_ratio(double number, double other, char text[SHOW_NUMBER])
         show_double(number > 0 ? HUGE_VAL : NAN, text);
 }
 
-static struct diff_row make_row(const struct diff *diff, const struct row *row)
+static double percent_of(uint64_t count, const struct tally *tally)
 {
-    struct diff_row texts;
-    const struct tally *before = diff->counts->before, *after = diff->counts->after;
-    const uint64_t old = before->counts[row->index], new = after->counts[row->index];
-    const double was = percent_of(old, before), is = percent_of(new, after);
-    show_unsigned(old, texts.before);
-    show_unsigned(new, texts.after);
-    percent_show(old, before->samples, PERCENT_DIGITS, texts.before_percent);
-    percent_show(new, after->samples, PERCENT_DIGITS, texts.after_percent);
-    texts.difference = is - was;
-    snprintf(texts.points, sizeof texts.points, "%.*f", PERCENT_DIGITS, texts.difference);
-    if (strspn(texts.points, "-0.") == strlen(texts.points)) /* not -0.0000 */
-        snprintf(texts.points, sizeof texts.points, "%.*f", PERCENT_DIGITS, 0.0);
-    diff_show_ratio(is, was, texts.ratio);
-    return texts;
+    return tally->samples ? 100.0 * ((double)count / (double)tally->samples) : 0;
 }
 
-/* Calls visit for each row that is shown, until writing fails. */
-static void for_each_row(struct diff *diff, void (*visit)(struct diff *diff, const struct row *row))
-{
-    struct rows rows;
-    const struct row *row;
-    const struct row_names names = {.groups = NULL};
-    rows_begin(&rows, diff->counts->spec, diff->counts->both, &names,
-               format_empty_rows(diff->options));
-    while ((row = rows_next(&rows)) && !diff->out->error)
-        visit(diff, row);
-}
+/* --- bins --- */
 
-/* --- TSV and CSV --- */
-
-static void delimited_row(struct diff *diff, const struct row *row)
+static void bin_cells(struct table *table, const struct row *row, struct cells *cells)
 {
-    const struct diff_row texts = make_row(diff, row);
-    const char by = diff->options->format->separator;
-    writer_format(diff->out, "%s%c%s%c%s", row->name, by, texts.before, by, texts.after);
-    if (diff->mode->columns[MODE_COLUMNS - 1]) {
-        writer_char(diff->out, by);
-        field_write(diff->out, by, row->label.note);
+    static const char *const names[] = {"before", "after", "before_share", "after_share"};
+    const bool is_picture = table->format->is_picture;
+    const char *const note = table->mode->columns[MODE_COLUMNS - 1];
+    double percents[SIDES];
+    for (unsigned side = 0; side < SIDES; side++) {
+        const struct tally *tally = table->diff->sides[side];
+        const uint64_t count = row ? tally->counts[row->index] : 0;
+        percents[side] = percent_of(count, tally);
+        show_unsigned(count, cells->texts[side]);
+        percent_show(count, tally->samples, PERCENT_DIGITS, cells->texts[SIDES + side]);
+        cells_add(cells, names[side], cells->texts[is_picture ? SIDES + side : side]);
     }
-    writer_format(diff->out, "%c%s%c%s%c%s%c%s\n", by, texts.before_percent, by,
-                  texts.after_percent, by, texts.points, by, texts.ratio);
-}
-
-void diff_delimited(struct diff *diff)
-{
-    const char *const *columns = diff->mode->columns;
-    const char by = diff->options->format->separator;
-    if (diff->options->header) {
-        writer_format(diff->out, "%s%cbefore%cafter", columns[0], by, by);
-        if (columns[MODE_COLUMNS - 1])
-            writer_format(diff->out, "%c%s", by, columns[MODE_COLUMNS - 1]);
-        writer_format(diff->out, "%cbefore_share%cafter_share%cpoints%cratio\n", by, by, by, by);
-    }
-    for_each_row(diff, delimited_row);
-}
-
-/* --- JSON --- */
-
-static void object_totals(const struct diff *diff, const char *key, const struct tally *tally)
-{
-    const struct totals totals = rows_add_up(diff->counts->spec, tally);
-    writer_text(diff->out, key);
-    json_totals(diff->out, diff->mode, &totals);
-    writer_char(diff->out, '}');
-}
-
-static void object_row(struct diff *diff, const struct row *row)
-{
-    const struct diff_row texts = make_row(diff, row);
-    struct writer *out = diff->out;
-    if (row->label.kind != ROW_KIND_BIN)
-        return;
-    writer_text(out, diff->written++ ? ",{" : "{");
-    if (!diff->mode->is_binned)
-        writer_format(out, "\"bin\":\"%s\",", row->label.name);
-    json_member(out, "\"lo\":", row->label.lo);
-    json_member(out, ",\"hi\":", row->label.hi);
-    writer_format(out, ",\"before\":%s,\"after\":%s,\"before_share\":%s,\"after_share\":%s",
-                  texts.before, texts.after, texts.before_percent, texts.after_percent);
-    writer_format(out, ",\"points\":%s", texts.points);
-    json_member(out, ",\"ratio\":", texts.ratio);
-    writer_char(out, '}');
-}
-
-void diff_json(struct diff *diff)
-{
-    struct writer *out = diff->out;
-    writer_format(out, "{\"schema\":\"gpuhisto-diff/1\",\"mode\":\"%s\"", diff->mode->name);
-    if (diff->mode->has_types)
-        writer_format(out, ",\"type\":\"%s\"", diff->counts->spec->type.name);
-    object_totals(diff, ",\"before\":{", diff->counts->before);
-    object_totals(diff, ",\"after\":{", diff->counts->after);
-    writer_text(out, ",\"bins\":[");
-    for_each_row(diff, object_row);
-    writer_text(out, "]}\n");
-}
-
-/* --- a picture --- */
-
-#define PICTURE_CELLS 5 /* label, both percents, points, ratio */
-
-static struct picture_cells make_cells(const struct diff_row *row, const char *label)
-{
-    return (struct picture_cells){
-        {label, row->before_percent, row->after_percent, row->points, row->ratio}, PICTURE_CELLS};
-}
-
-static uint64_t units_of(double difference)
-{
-    return (uint64_t)llround(fabs(difference) * DIFF_UNITS);
-}
-
-static void picture_measure(struct diff *diff, const struct row *row)
-{
-    const struct diff_row texts = make_row(diff, row);
-    const uint64_t units = units_of(texts.difference);
-    char label[PICTURE_LABEL];
-    picture_label(diff->counts->spec, row, label);
-    const struct picture_cells cells = make_cells(&texts, label);
-    picture_widen(diff->picture.widths, &cells);
-    diff->picture.largest = units > diff->picture.largest ? units : diff->picture.largest;
-}
-
-void diff_fit_bars(struct picture *picture, const struct screen *screen,
-                   const struct picture_cells *cells)
-{
-    const size_t used = picture_width(picture->widths, cells) + 1; /* the axis */
-    picture->width = screen->columns > used + 2 ? (screen->columns - used) / 2 : 1;
-    picture->utf8 = screen->utf8;
-}
-
-/* A bar is of whole characters. */
-void diff_bar(struct writer *out, const struct picture *picture, bool is_fall, uint64_t units)
-{
-    const size_t length = (size_t)bar_length(units, picture->largest, picture->width);
-    const char *block = picture->utf8 ? "\u2588" : "#", *axis = picture->utf8 ? "\u2502" : "|";
-    const size_t left = is_fall ? length : 0, right = is_fall ? 0 : length;
-    writer_format(out, "%*s", PICTURE_GAP, "");
-    for (size_t i = left; i < picture->width; i++)
-        writer_char(out, ' ');
-    for (size_t i = 0; i < left; i++)
-        writer_text(out, block);
-    writer_text(out, axis);
-    for (size_t i = 0; i < right; i++)
-        writer_text(out, block);
-    writer_char(out, '\n');
-}
-
-static const char *sides_of(const struct diff *diff)
-{
-    return diff->mode->is_binned ? "rrrrr" : "lrrrr";
-}
-
-static void picture_row(struct diff *diff, const struct row *row)
-{
-    const struct diff_row texts = make_row(diff, row);
-    char label[PICTURE_LABEL];
-    picture_label(diff->counts->spec, row, label);
-    const struct picture_cells cells = make_cells(&texts, label);
-    picture_write(diff->out, &cells, diff->picture.widths, sides_of(diff));
-    diff_bar(diff->out, &diff->picture, texts.difference < 0, units_of(texts.difference));
-}
-
-void diff_plot(struct diff *diff)
-{
-    static const struct picture_cells header = {{"bin", "before", "after", "points", "ratio"},
-                                                PICTURE_CELLS};
-    const struct screen screen = screen_of(diff->out->fd);
-    if (diff->options->header)
-        picture_widen(diff->picture.widths, &header);
-    for_each_row(diff, picture_measure);
-    diff_fit_bars(&diff->picture, &screen, &header);
-    if (diff->options->header) {
-        picture_write(diff->out, &header, diff->picture.widths, sides_of(diff));
-        writer_char(diff->out, '\n');
-    }
-    for_each_row(diff, picture_row);
+    if (note && table->format->separator)
+        cells_add(cells, note, row ? row->label.note : "");
+    for (unsigned side = 0; side < SIDES && !is_picture; side++)
+        cells_add(cells, names[SIDES + side], cells->texts[SIDES + side]);
+    const double difference = percents[AFTER] - percents[BEFORE];
+    char *const points = cells->texts[4], *const ratio = cells->texts[5];
+    snprintf(points, SHOW_NUMBER, "%.*f", PERCENT_DIGITS, difference);
+    if (strspn(points, "-0.") == strlen(points)) /* not -0.0000 */
+        snprintf(points, SHOW_NUMBER, "%.*f", PERCENT_DIGITS, 0.0);
+    show_ratio(percents[AFTER], percents[BEFORE], ratio);
+    cells_add(cells, "points", points);
+    cells_add(cells, "ratio", ratio);
+    cells->bar = (uint64_t)llround(fabs(difference) * DIFF_UNITS);
+    cells->is_fall = difference < 0;
 }
 
 void diff_write(struct writer *out, const struct report_options *options,
                 const struct diff_counts *counts)
 {
+    struct diff diff = {.sides = {counts->before, counts->after}};
+    struct table table = {.out = out,
+                          .options = options,
+                          .format = options->format,
+                          .label =
+                              options->format->is_picture ? "bin" : counts->spec->mode->columns[0],
+                          .diff = &diff};
+    table_show(&table, (struct counts){counts->spec, counts->both});
+    table_write_rows(&table);
+}
+
+/* --- keys --- */
+
+/* Finds the statistics of one side of a key; of SIZE_MAX those of none. Returns its count of
+ * numbers. */
+static uint64_t load_side(struct table *table, size_t group, unsigned side)
+{
+    struct diff *diff = table->diff;
+    const struct histogram_spec *spec = diff->tables->spec;
+    if (group != SIZE_MAX)
+        groups_load(&diff->groups[side], group, spec, &diff->memory.tally);
+    report_find_statistics(table->options, spec, &diff->memory.tally, &diff->of[side]);
+    const struct tally *tally = &diff->memory.tally;
+    return tally->samples - tally->counts[ROW_INVALID(&spec->binning)];
+}
+
+/* Adds the mean and quantiles of both sides. */
+static void add_statistics(const struct diff *diff, struct cells *cells)
+{
+    static const char *const prefixes[SIDES] = {"before_", "after_"};
+    for (size_t i = 0; i < diff->of[BEFORE].count; i++)
+        for (unsigned side = 0; side < SIDES; side++) {
+            const struct statistic *statistic = &diff->of[side].list[i];
+            if (!statistic->is_interval && strcmp(statistic->name, "mean") != 0)
+                break;
+            struct cell *cell = cells_add(cells, statistic->name, statistic->value);
+            cell->prefix = prefixes[side];
+            cell->upper = statistic->is_interval ? statistic->upper : NULL;
+        }
+}
+
+static void key_cells(struct table *table, const struct row *row, struct cells *cells)
+{
+    static const char *const names[SIDES] = {"before", "after"};
+    struct diff *diff = table->diff;
+    uint64_t counts[SIDES];
+    for (unsigned side = 0; side < SIDES; side++) {
+        counts[side] = row ? diff->sides[side]->counts[row->index] : 0;
+        if (diff->of)
+            counts[side] = load_side(table, row ? row->index : SIZE_MAX, side);
+        show_unsigned(counts[side], cells->texts[side]);
+        cells_add(cells, names[side], cells->texts[side]);
+    }
+    cells->is_fall = counts[AFTER] < counts[BEFORE];
+    cells->bar = cells->is_fall ? counts[BEFORE] - counts[AFTER] : counts[AFTER] - counts[BEFORE];
+    cells->texts[2][0] = '-';
+    show_unsigned(cells->bar, cells->texts[2] + cells->is_fall);
+    show_ratio((double)counts[AFTER], (double)counts[BEFORE], cells->texts[3]);
+    cells_add(cells, "difference", cells->texts[2]);
+    cells_add(cells, "factor", cells->texts[3]);
+    if (diff->of)
+        add_statistics(diff, cells);
+}
+
+/* Shortens names so that bars fit beside them. 0, or -1: memory is short. */
+static int fit_names(struct table *table)
+{
+    struct groups *names = &table->diff->groups[AFTER];
+    const struct screen screen = screen_of(table->out->fd);
+    struct cells cells;
+    table_measure(table);
+    table_cells(table, NULL, &cells);
+    size_t beside = PICTURE_GAP + 3; /* of the bars */
+    for (size_t i = 0; i < cells.count; i++)
+        beside += table->picture.widths[names->parts + i] + PICTURE_GAP;
+    return groups_shorten_names(names, &screen, beside);
+}
+
+/* Writes the rows of both sides. 0, or -1: memory is short. */
+static int write_keys(struct table *table, const struct group_rows *sides)
+{
+    struct diff *diff = table->diff;
+    struct group_rows both;
+    if (group_rows_make(&both, diff->tables->spec, &diff->groups[AFTER]) != 0)
+        return -1;
+    both.tally.samples = 0;
+    for (size_t i = 0; i < both.tally.bins; i++) {
+        const bool needs_numbers = diff->of && table->options->empty == EMPTY_LEFT_OUT;
+        both.tally.counts[i] = 0;
+        for (unsigned side = 0; side < SIDES; side++) /* a sum may be too large */
+            both.tally.counts[i] |=
+                needs_numbers ? load_side(table, i, side) : sides[side].tally.counts[i];
+    }
+    table_show(table, (struct counts){&both.spec, &both.tally});
+    if (diff->of)
+        tally_clear(&diff->memory.tally);
+    const int rc = table->format->is_picture ? fit_names(table) : 0;
+    if (rc == 0)
+        table_write_rows(table);
+    group_rows_free(&both);
+    return rc;
+}
+
+/* Gives both sides a row for records without a key if one of them has some. */
+static void match_missing(struct groups groups[SIDES])
+{
+    for (unsigned side = 0; side < SIDES; side++)
+        if (groups[side].missing == SIZE_MAX && groups[SIDES - 1 - side].missing != SIZE_MAX)
+            groups[side].missing = groups[side].count++;
+}
+
+void diff_write_keys(struct writer *out, const struct report_options *options,
+                     const struct diff_tables *tables)
+{
+    struct report_options shown = *options;
+    struct group_rows sides[SIDES] = {0};
     struct diff diff = {
-        .out = out, .options = options, .counts = counts, .mode = counts->spec->mode};
-    options->format->diff(&diff);
+        .sides = {&sides[BEFORE].tally, &sides[AFTER].tally},
+        .tables = tables,
+        .groups = {groups_of_keys(tables->before, tables->top, tables->columns, false),
+                   groups_of_keys(tables->after, tables->top, tables->columns, false)}};
+    struct table table = {.out = out,
+                          .options = &shown,
+                          .format = options->format,
+                          .label = tables->columns,
+                          .diff = &diff};
+    int rc = -1;
+    shown.empty = options->empty == EMPTY_LEFT_OUT ? EMPTY_LEFT_OUT : EMPTY_SHOWN;
+    match_missing(diff.groups);
+    char *name = malloc(groups_name_capacity(&diff.groups[AFTER]));
+    table.names = (struct row_names){&diff.groups[AFTER], name};
+    if (options->stats)
+        diff.of = calloc(SIDES, sizeof diff.of[0]);
+    const bool is_there = name && (diff.of || !options->stats) &&
+                          (!options->stats || group_tally_open(&diff.memory, tables->spec) == 0);
+    if (is_there && group_rows_make(&sides[BEFORE], tables->spec, &diff.groups[BEFORE]) == 0 &&
+        group_rows_make(&sides[AFTER], tables->spec, &diff.groups[AFTER]) == 0)
+        rc = write_keys(&table, sides);
+    if (rc != 0 && !out->error)
+        out->error = ENOMEM;
+    for (unsigned side = 0; side < SIDES; side++)
+        group_rows_free(&sides[side]);
+    tally_close(&diff.memory.tally);
+    free(diff.groups[AFTER].gaps);
+    free(diff.of);
+    free(name);
+}
+
+/* --- either --- */
+
+void diff_cells(struct table *table, const struct row *row, struct cells *cells)
+{
+    (table->diff->tables ? key_cells : bin_cells)(table, row, cells);
+}
+
+void diff_totals(struct table *table)
+{
+    static const char *const names[SIDES] = {",\"before\":{", ",\"after\":{"};
+    const struct diff *diff = table->diff;
+    for (unsigned side = 0; side < SIDES; side++) {
+        uint64_t samples, invalid;
+        writer_text(table->out, names[side]);
+        if (diff->tables) {
+            key_tallies_add_up(side == BEFORE ? diff->tables->before : diff->tables->after,
+                               &samples, &invalid);
+            json_count(table->out, "\"total\":", samples);
+            json_count(table->out, ",\"invalid\":", invalid);
+        } else {
+            const struct totals totals = rows_add_up(table->shown.spec, diff->sides[side]);
+            json_totals(table->out, table->mode, &totals);
+        }
+        writer_char(table->out, '}');
+    }
 }

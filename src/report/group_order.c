@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "group_order.h"
+#include "format.h"
 
-#include "src/base/parallel.h"
+#include "src/base/system.h"
 #include "src/text/number.h"
 
 #include <math.h>
@@ -148,8 +148,7 @@ struct ranking {
     const struct groups *groups;
     const struct probability *quantile; /* NULL: another column */
     struct ranked *list;
-    struct tally *tallies; /* of each part */
-    struct row_blocks *blocks;
+    struct group_tally *memory; /* of each part */
     size_t parts;
 };
 
@@ -177,15 +176,6 @@ static void rank_by_statistic(const struct ranking *ranking, const struct tally 
             ranked->value = ranked->upper = shown_of_text(statistics.list[i].value);
 }
 
-/* Takes off what a key had before. */
-static void take_off(const struct ranking *ranking, const struct ranked *before,
-                     struct ranked *ranked)
-{
-    const bool is_by_size = ranking->columns->is_by_size;
-    ranked->value = subtract(&ranked->value, &before->value, is_by_size);
-    ranked->upper = subtract(&ranked->upper, &before->upper, is_by_size);
-}
-
 /* Ranks the groups of a part. */
 static void rank_part(void *arg, size_t part)
 {
@@ -194,15 +184,17 @@ static void rank_part(void *arg, size_t part)
     const size_t each = groups->all / ranking->parts + 1, begin = each * part;
     const size_t end = begin + each < groups->all ? begin + each : groups->all;
     const struct group_columns *columns = ranking->columns;
-    struct tally *tally = &ranking->tallies[part];
+    struct tally *tally = &ranking->memory[part].tally;
     for (size_t group = begin; group < end; group++) {
+        struct ranked *ranked = &ranking->list[group];
         groups_load(groups, group, columns->spec, tally);
-        rank_by_statistic(ranking, tally, &ranking->list[group]);
+        rank_by_statistic(ranking, tally, ranked);
         if (columns->before) {
             struct ranked before = {.group = group};
             groups_load(columns->before, group, columns->spec, tally);
             rank_by_statistic(ranking, tally, &before);
-            take_off(ranking, &before, &ranking->list[group]);
+            ranked->value = subtract(&ranked->value, &before.value, columns->is_by_size);
+            ranked->upper = subtract(&ranked->upper, &before.upper, columns->is_by_size);
         }
     }
 }
@@ -210,26 +202,16 @@ static void rank_part(void *arg, size_t part)
 /* Ranks all groups by a statistic. 0, or -1: memory is short. */
 static int rank_all(struct ranking *ranking)
 {
-    const unsigned threads = ranking->groups->threads;
-    size_t opened = 0;
-    ranking->parts = threads > 0 ? threads : 1;
-    ranking->tallies = calloc(ranking->parts, sizeof ranking->tallies[0]);
-    ranking->blocks = calloc(ranking->parts, sizeof ranking->blocks[0]);
-    const bool is_there = ranking->tallies && ranking->blocks;
-    while (is_there && opened < ranking->parts &&
-           tally_open(&ranking->tallies[opened], ranking->columns->spec) == 0) {
-        struct tally *tally = &ranking->tallies[opened];
-        row_blocks_clear(&ranking->blocks[opened], tally->bins);
-        tally->blocks = &ranking->blocks[opened++];
-    }
-    ranking->parts = opened; /* fewer will do */
-    if (opened > 0)
-        parallel_loop(threads, opened, rank_part, ranking);
-    for (size_t i = 0; i < opened; i++)
-        tally_close(&ranking->tallies[i]);
-    free(ranking->tallies);
-    free(ranking->blocks);
-    return opened > 0 ? 0 : -1;
+    const unsigned threads = ranking->groups->threads > 0 ? ranking->groups->threads : 1;
+    ranking->memory = calloc(threads, sizeof ranking->memory[0]);
+    while (ranking->memory && ranking->parts < threads && /* fewer will do */
+           group_tally_open(&ranking->memory[ranking->parts], ranking->columns->spec) == 0)
+        ranking->parts++;
+    parallel_loop(threads, ranking->parts, rank_part, ranking);
+    for (size_t i = 0; i < ranking->parts; i++)
+        tally_close(&ranking->memory[i].tally);
+    free(ranking->memory);
+    return ranking->parts > 0 ? 0 : -1;
 }
 
 /* Ranks all groups by what is known without their rows. */

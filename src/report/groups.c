@@ -1,75 +1,28 @@
 /* SPDX-License-Identifier: MIT */
-#include "groups.h"
+#include "format.h"
 
-#include "name_text.h"
-#include "picture.h"
-
+#include "src/tally/characters.h"
+#include "src/tally/file_tallies.h"
 #include "src/tally/key_tallies.h"
-#include "src/text/key.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* --- files --- */
-
-static struct key_name file_name(const void *of, size_t result)
-{
-    const struct file_groups *files = of;
-    const char *name =
-        files->count > 0 ? files->names[file_tallies_position(files->tallies, result).file] : "-";
-    return (struct key_name){(const unsigned char *)name, strlen(name)};
-}
-
-static uint64_t offset_of_block(const void *of, size_t result)
-{
-    const struct file_groups *files = of;
-    return file_tallies_position(files->tallies, result).offset;
-}
-
-static void load_file(const void *of, size_t result, struct tally *tally)
-{
-    const struct file_groups *files = of;
-    file_tallies_load(files->tallies, result, tally);
-}
+/* --- files or keys --- */
 
 struct groups groups_of_files(const struct file_groups *files)
 {
     const bool are_blocks = file_tallies_block_size(files->tallies) > 0;
     return (struct groups){
         .columns = {are_blocks && files->count <= 1 ? NULL : "file", are_blocks ? "offset" : NULL},
+        .files = files,
         .count = file_tallies_count(files->tallies),
         .all = file_tallies_count(files->tallies),
         .rest = SIZE_MAX,
         .missing = SIZE_MAX,
-        .of = files,
-        .name = file_name,
-        .offset = offset_of_block,
-        .load = load_file,
     };
-}
-
-/* --- keys --- */
-
-static struct key_name name_of_key(const void *of, size_t key)
-{
-    return key_tallies_name(of, key);
-}
-
-static uint64_t samples_of_key(const void *of, size_t key)
-{
-    return key_tallies_samples(of, key);
-}
-
-static void load_key(const void *of, size_t key, struct tally *tally)
-{
-    key_tallies_load(of, key, tally);
-}
-
-static void load_keys_from(const void *of, size_t key, struct tally *tally)
-{
-    key_tallies_load_from(of, key, tally);
 }
 
 struct groups groups_of_keys(const struct key_tallies *keys, size_t top, const char *column,
@@ -78,29 +31,37 @@ struct groups groups_of_keys(const struct key_tallies *keys, size_t top, const c
     const size_t all = key_tallies_count(keys);
     struct groups groups = {
         .columns = {column},
-        .are_keys = true,
+        .keys = keys,
         .parts = key_tallies_parts(keys),
         .count = all > top ? top + 1 : all,
         .all = all,
         .rest = all > top ? top : SIZE_MAX,
         .missing = SIZE_MAX,
         .skip_invalid = skip_invalid,
-        .of = keys,
-        .name = name_of_key,
-        .samples = samples_of_key,
-        .load = load_key,
-        .load_from = load_keys_from,
     };
     if (key_tallies_samples(keys, all) > 0 && !skip_invalid)
         groups.missing = groups.count++;
     return groups;
 }
 
-/* --- either --- */
-
-struct key_name groups_name(const struct groups *groups, size_t group)
+/* Returns the name of a group as it was found. It is neither `rest` nor `missing`. */
+static struct key_name groups_name(const struct groups *groups, size_t group)
 {
-    return groups->name(groups->of, group);
+    if (groups->keys)
+        return key_tallies_name(groups->keys, group);
+    const struct file_groups *files = groups->files;
+    const char *name =
+        files->count > 0 ? files->names[file_tallies_position(files->tallies, group).file] : "-";
+    return (struct key_name){(const unsigned char *)name, strlen(name)};
+}
+
+int group_tally_open(struct group_tally *memory, const struct histogram_spec *spec)
+{
+    if (tally_open(&memory->tally, spec) != 0)
+        return -1;
+    row_blocks_clear(&memory->blocks, memory->tally.bins);
+    memory->tally.blocks = &memory->blocks;
+    return 0;
 }
 
 uint64_t groups_samples(const struct groups *groups, size_t group)
@@ -109,27 +70,89 @@ uint64_t groups_samples(const struct groups *groups, size_t group)
     const size_t end = group == groups->rest ? groups->all : first + 1;
     uint64_t sum = 0;
     for (size_t i = first; i < end; i++)
-        sum += groups->samples(groups->of, i);
+        sum += key_tallies_samples(groups->keys, i);
     return sum;
 }
 
 void groups_load(const struct groups *groups, size_t group, const struct histogram_spec *spec,
                  struct tally *tally)
 {
-    if (group == groups->rest)
-        groups->load_from(groups->of, group, tally);
+    if (!groups->keys)
+        file_tallies_load(groups->files->tallies, group, tally);
+    else if (group == groups->rest)
+        key_tallies_load_from(groups->keys, group, tally);
     else
-        groups->load(groups->of, group == groups->missing ? groups->all : group, tally);
+        key_tallies_load(groups->keys, group == groups->missing ? groups->all : group, tally);
     if (groups->skip_invalid)
         tally_skip_invalid(tally, spec);
 }
 
-uint64_t groups_offset(const struct groups *groups, size_t group)
+/* --- names as text --- */
+
+/* True if all bytes are characters of ASCII that are written as they are. */
+static bool is_plain(const unsigned char *name, size_t len)
 {
-    return groups->offset(groups->of, group);
+    unsigned char others = 0;
+    for (size_t i = 0; i < len; i++)
+        others |= name[i] < ' ' || name[i] >= 0x7f || name[i] == '\\';
+    return !others;
 }
 
-/* --- names as text --- */
+size_t name_text(const unsigned char *name, size_t len, bool is_ascii, char *text)
+{
+    char *end = text;
+    size_t size;
+    if (is_plain(name, len)) {
+        memcpy(text, name, len);
+        text[len] = '\0';
+        return len;
+    }
+    for (size_t at = 0; at < len; at += size) {
+        uint32_t character;
+        size = character_decode(name + at, len - at, &character);
+        if (character == CHARACTER_INVALID || (is_ascii && character >= 0x80) ||
+            (character != ' ' && character_is_hidden(character))) {
+            for (size_t i = 0; i < size; i++, end += SHOW_ESCAPE)
+                show_escape(name[at + i], end);
+        } else {
+            if (character == '\\')
+                *end++ = '\\';
+            memcpy(end, name + at, size);
+            end += size;
+        }
+    }
+    *end = '\0';
+    return (size_t)(end - text);
+}
+
+/* Returns the length of the character or escape that begins a text. */
+static size_t unit_length(const char *text, size_t len)
+{
+    uint32_t character;
+    if (*text == '\\')
+        return text[1] == 'x' ? NAME_TEXT_BYTE : 2;
+    return character_decode((const unsigned char *)text, len, &character);
+}
+
+/* Shortens a text of name_text to at most `max` bytes: leaves out the middle, but no part of a
+ * character or escape, and puts `gap` there, all of it even if it is longer. Does nothing if the
+ * text is not longer. */
+static void name_text_shorten(char *text, size_t max, const char *gap)
+{
+    const size_t len = strlen(text), gap_len = strlen(gap);
+    max = max > gap_len ? max : gap_len;
+    if (len <= max)
+        return;
+    /* The end is kept as well as the beginning: names often differ there. */
+    const size_t head_max = (max - gap_len) / 2, tail_max = max - gap_len - head_max;
+    size_t head = 0, at = 0;
+    while (at < len - tail_max) {
+        head = at <= head_max ? at : head;
+        at += unit_length(text + at, len - at);
+    }
+    memcpy(text + head, gap, gap_len);
+    memmove(text + head + gap_len, text + at, len - at + 1);
+}
 
 #define GAP_CAPACITY 16 /* "~4294967295~" */
 
@@ -176,7 +199,7 @@ static size_t write_part(const struct groups *groups, size_t group, unsigned i, 
     }
     const struct key_name part = groups_part(groups, group, i);
     size_t len = name_text(part.bytes, part.len, groups->is_ascii, text);
-    if (groups->are_keys && i == 0 &&
+    if (groups->keys && i == 0 &&
         (strcmp(text, GROUP_REST) == 0 || strcmp(text, GROUP_MISSING) == 0)) {
         put_escape(text, 0, len, "\\x28");
         len += NAME_TEXT_BYTE - 1;
@@ -295,7 +318,7 @@ int groups_shorten_names(struct groups *groups, const struct screen *screen, siz
     max = max > NAME_WANTED * parts ? max : NAME_WANTED * parts;
     max = max + beside <= screen->columns ? max : screen->columns - beside;
     max = beside + NAME_MIN <= screen->columns ? max : NAME_MIN;
-    const struct key_seed seed = key_tallies_seed(groups->of);
+    const struct key_seed seed = key_tallies_seed(groups->keys);
     struct key_table names;
     int rc = key_table_open(&names, &seed, false);
     char *text = malloc(groups_name_capacity(groups));

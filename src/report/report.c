@@ -1,20 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-#include "report.h"
+/* A table from its counts on: its rows and statistics, and those of each group. */
 #include "format.h"
-#include "group_rows.h"
-#include "heat.h"
-#include "name_text.h"
-#include "screen.h"
 
-#include "src/base/parallel.h"
-#include "src/tally/coarsen.h"
-#include "src/tally/statistics.h"
-#include "src/text/number.h"
-#include "src/tally/tally.h"
+#include "src/base/system.h"
+#include "src/tally/file_tallies.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define PICTURE_DIGITS 2 /* decimals of percents */
+
+const struct format *const formats[] = {
+#define FORMAT(name) &format_##name,
+#include "src/report/formats.def"
+#undef FORMAT
+    NULL,
+};
+
+_Static_assert(sizeof formats / sizeof formats[0] <= FORMATS_MAX, "too many formats");
 
 static struct table table_of(struct writer *out, const struct report_options *options)
 {
@@ -25,6 +29,62 @@ static void write_last_line(struct writer *out, const struct report_options *opt
 {
     if (options->format->last_line)
         writer_text(out, options->format->last_line);
+}
+
+struct cell *cells_add(struct cells *cells, const char *name, const char *text)
+{
+    struct cell *cell = &cells->list[cells->count++];
+    *cell = (struct cell){.name = name, .text = text};
+    return cell;
+}
+
+/* --- what a format sees of counts --- */
+
+void table_show(struct table *table, struct counts shown)
+{
+    table->shown = shown;
+    table->mode = shown.spec->mode;
+    table->type = table->mode->has_types ? shown.spec->type.name : NULL;
+    table->channels = histogram_spec_channels(shown.spec);
+}
+
+struct totals table_channel(const struct table *table, unsigned channel)
+{
+    const struct histogram_spec spec = histogram_spec_of_channel(table->shown.spec);
+    const struct tally tally = tally_of_channel(table->shown.tally, channel);
+    return rows_add_up(&spec, &tally);
+}
+
+void table_statistics(const struct table *table, struct statistics *statistics)
+{
+    statistics->count = 0;
+    table->counted.spec->mode->add_statistics(table->counted.spec, table->counted.tally,
+                                              statistics);
+}
+
+struct quantiles table_quantiles(const struct table *table)
+{
+    return quantiles_of(table->counted.spec, table->counted.tally);
+}
+
+bool table_moments(const struct table *table, struct moments_text *text, uint64_t *lowest,
+                   uint64_t *highest)
+{
+    const struct moments *moments = table->counted.tally->moments;
+    if (!moments)
+        return false;
+    moments_show(moments, table->counted.spec->binning.is_whole, text);
+    *lowest = moments->lowest;
+    *highest = moments->highest;
+    return true;
+}
+
+bool table_has_negative(const struct table *table)
+{
+    const struct binning *binning = &table->counted.spec->binning;
+    const double first = binning->is_whole ? (double)binning_shown_whole_edge(binning, 0)
+                                           : binning_shown_edge(binning, 0);
+    return !(first >= 0) || table->counted.tally->moments->min < 0;
 }
 
 /* --- rows --- */
@@ -49,19 +109,77 @@ static void add_up(struct table *table)
                                         : rows_add_up(shown->spec, shown->tally);
 }
 
-static void write_rows(struct table *table)
+/* Adds the percent and the running percent of a row. */
+static void add_percents(const struct table *table, const struct row *row, struct cells *cells)
 {
-    const struct format *format = table->format;
-    add_up(table);
-    table->written = 0;
-    if (format->measure) {
-        table->picture = (struct picture){.largest = 0};
-        for_each_row(table, format->measure);
+    const bool is_picture = table->format->is_picture;
+    const unsigned digits = is_picture ? PICTURE_DIGITS : PERCENT_DIGITS;
+    percent_show(row ? row->count : 0, table->totals.samples, digits, cells->texts[1]);
+    cells_add(cells, "share", cells->texts[1]);
+    if (is_picture && !table->mode->is_binned)
+        return;
+    percent_show(row ? row->running : 0, table->totals.samples, digits, cells->texts[2]);
+    cells_add(cells, "running", cells->texts[2]);
+}
+
+/* Adds the counts of all channels; of a picture, which has one, as text. */
+static void add_counts(const struct table *table, const struct row *row, struct cells *cells)
+{
+    const struct tally *tally = table->shown.tally;
+    const unsigned channels = table->channels;
+    const size_t step = histogram_spec_rows(table->shown.spec);
+    for (unsigned channel = 0; channel < channels; channel++) {
+        struct cell *cell = cells_add(cells, channels == 1 ? "count" : NULL, NULL);
+        cell->count = row ? tally->counts[row->index + channel * step] : 0;
     }
-    format->begin(table);
-    for_each_row(table, format->row);
+    if (!table->format->is_picture)
+        return;
+    show_unsigned(cells->list[0].count, cells->texts[0]);
+    cells->list[0].text = cells->texts[0];
+}
+
+void table_cells(struct table *table, const struct row *row, struct cells *cells)
+{
+    const struct mode *mode = table->mode;
+    const bool is_picture = table->format->is_picture, is_delimited = table->format->separator;
+    const char *const note = row ? row->label.note : "", *const name =
+                                                             mode->columns[MODE_COLUMNS - 1];
+    cells->count = 0;
+    if (table->diff) {
+        diff_cells(table, row, cells);
+        return;
+    }
+    add_counts(table, row, cells);
+    cells->bar = cells->list[0].count;
+    if (name && is_delimited)
+        cells_add(cells, name, note)->is_note = true;
+    if (is_picture || table->options->percent)
+        add_percents(table, row, cells);
+    /* In a picture a space is shown between quotes elsewhere. */
+    if (name && is_picture && !mode->is_binned)
+        cells_add(cells, name, strchr(note, ' ') ? "\\x20" : note)->is_note = true;
+}
+
+void table_measure(struct table *table)
+{
+    table->picture = (struct picture){.largest = 0};
+    if (!table->format->measure)
+        return;
+    if (table->options->header)
+        table->format->measure(table, NULL);
+    for_each_row(table, table->format->measure);
+}
+
+void table_write_rows(struct table *table)
+{
+    table->written = 0;
+    table_measure(table);
+    table->format->begin(table);
+    for_each_row(table, table->format->row);
     if (table->cut > 0)
         writer_format(table->out, "(%zu more rows)\n", table->cut);
+    if (table->diff && table->format->end)
+        table->format->end(table);
 }
 
 /* --- statistics --- */
@@ -149,37 +267,46 @@ static size_t bins_that_fit(size_t max, const struct counts *counted)
     return max > others ? max - others : 1;
 }
 
+enum coarsen_outcome report_widen(const struct report_options *options,
+                                  const struct counts *counted, const struct picture_bins *picture,
+                                  struct coarse_rows *rows)
+{
+    const struct report_bins *bins = &options->bins;
+    if (bins->max > 0)
+        return coarsen_equal(counted->spec, counted->tally, bins->max, rows);
+    if (bins->log_parts > 0)
+        return coarsen_decades(counted->spec, counted->tally, bins->log_parts, rows);
+    return picture && !bins->keep && counted->spec->binning.digits.scales
+               ? coarsen_picture(counted->spec, counted->tally, picture, rows)
+               : COARSEN_AS_COUNTED;
+}
+
 /* Shows wider bins than those that were counted: bins that are asked for, or fewer in a picture of
  * more than PICTURE_ROWS rows, or of more than `max`. False, and nothing to free: the rows that
  * were counted are shown. If memory is short that is an error of the writer, as the table would be
  * another one. */
 static bool widen_bins(struct table *table, size_t max, struct coarse_rows *rows)
 {
-    const struct report_options *options = table->options;
-    const struct histogram_spec *spec = table->counted.spec;
-    const struct tally *tally = table->counted.tally;
-    enum coarsen_outcome outcome = COARSEN_AS_COUNTED;
-    if (options->bins.max > 0)
-        outcome = coarsen_equal(spec, tally, options->bins.max, rows);
-    else if (options->bins.log_parts > 0)
-        outcome = coarsen_decades(spec, tally, options->bins.log_parts, rows);
-    else if (table->format->is_picture && !options->bins.keep && spec->binning.digits.scales)
-        outcome = coarsen_picture(spec, tally,
-                                  &(struct picture_bins){bins_that_fit(max, &table->counted),
-                                                         DECADE_PARTS, PICTURE_CROWDED},
-                                  rows);
+    const struct counts *counted = &table->counted;
+    const bool is_picture = table->format->is_picture;
+    const struct picture_bins picture = {is_picture ? bins_that_fit(max, counted) : 0, DECADE_PARTS,
+                                         PICTURE_CROWDED};
+    const enum coarsen_outcome outcome =
+        report_widen(table->options, counted, is_picture ? &picture : NULL, rows);
     if (outcome == COARSEN_NO_MEMORY && !table->out->error)
         table->out->error = ENOMEM;
-    table->shown =
-        outcome == COARSEN_DONE ? (struct counts){&rows->spec, &rows->tally} : table->counted;
+    table_show(table,
+               outcome == COARSEN_DONE ? (struct counts){&rows->spec, &rows->tally} : *counted);
     return outcome == COARSEN_DONE;
 }
 
 static void write_content(struct table *table)
 {
     const bool stats = table->options->stats, is_delimited = table->format->separator;
-    if (!stats || !is_delimited)
-        write_rows(table);
+    if (!stats || !is_delimited) {
+        add_up(table);
+        table_write_rows(table);
+    }
     if (stats)
         write_statistics(table, is_delimited && histogram_spec_channels(table->counted.spec) > 1,
                          true);
@@ -196,7 +323,7 @@ static void write_pictures(struct table *table)
     for (unsigned channel = 0; channel < histogram_spec_channels(shown.spec); channel++) {
         const struct tally shown_tally = tally_of_channel(shown.tally, channel);
         const struct tally counted_tally = tally_of_channel(counted.tally, channel);
-        table->shown = (struct counts){&shown_spec, &shown_tally};
+        table_show(table, (struct counts){&shown_spec, &shown_tally});
         table->counted = (struct counts){&counted_spec, &counted_tally};
         table->channel = channel + 1;
         write_content(table);
@@ -208,6 +335,7 @@ static void write_pictures(struct table *table)
 static void write_chosen(struct table *table, size_t max)
 {
     table->max = table->options->terminal.is_replaced ? max : 0;
+    table->label = table->mode->columns[0];
     if (table->format->is_picture && histogram_spec_channels(table->counted.spec) > 1)
         write_pictures(table);
     else
@@ -241,7 +369,6 @@ struct group_report {
     const struct groups *groups;
     const struct histogram_spec *spec;
     struct tally *tally;
-    struct row_blocks blocks; /* of the tally */
     char *name;               /* as printable text, `room` bytes */
     size_t capacity;          /* for the longest one */
     char offset[SHOW_NUMBER]; /* of a block */
@@ -257,7 +384,7 @@ static void load_group(struct group_report *report, struct table *table, size_t 
         table->group[GROUP_NAME] = report->name;
     }
     if (groups->columns[GROUP_OFFSET]) {
-        show_unsigned(groups_offset(groups, group), report->offset);
+        show_unsigned(file_tallies_position(groups->files->tallies, group).offset, report->offset);
         table->group[GROUP_OFFSET] = report->offset;
     }
     table->group_index = group;
@@ -301,7 +428,7 @@ static void write_some_groups(struct group_report *report, struct table table, s
 struct group_part {
     struct group_report report;
     struct table table;
-    struct tally tally;
+    struct group_tally memory;
     struct writer out;
     size_t begin, end;
 };
@@ -319,18 +446,16 @@ static void write_part(void *arg, size_t i)
 static int open_part(struct group_part *part, const struct group_report *report,
                      const struct table *table)
 {
-    if (tally_open(&part->tally, report->spec) != 0)
+    if (group_tally_open(&part->memory, report->spec) != 0)
         return -1;
     part->report = *report;
-    part->report.tally = &part->tally;
+    part->report.tally = &part->memory.tally;
     part->table = *table;
     part->table.out = &part->out;
-    row_blocks_clear(&part->report.blocks, part->tally.bins);
-    part->tally.blocks = &part->report.blocks;
     part->report.name = malloc(report->capacity);
     if (part->report.name)
         return 0;
-    tally_close(&part->tally);
+    tally_close(&part->memory.tally);
     return -1;
 }
 
@@ -338,7 +463,7 @@ static void close_parts(struct group_part *parts, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         writer_close_kept(&parts[i].out);
-        tally_close(&parts[i].tally);
+        tally_close(&parts[i].memory.tally);
         free(parts[i].report.name);
     }
     free(parts);
@@ -369,7 +494,7 @@ static bool write_together(const struct group_report *report, const struct table
     const struct groups *groups = report->groups;
     const size_t max = groups->count / GROUPS_AT_ONCE;
     const size_t threads = groups->threads < max ? groups->threads : max;
-    if (!table->format->separator || !groups->are_keys || threads < 2)
+    if (!table->format->separator || !groups->keys || threads < 2)
         return false;
     struct group_part *parts = calloc(threads, sizeof *parts);
     size_t opened = 0;
@@ -385,7 +510,8 @@ static void write_groups(struct group_report *report, struct table table)
 {
     table.groups = report->groups;
     if (table.format->separator && !table.options->stats) {
-        table.shown.spec = report->spec;
+        table_show(&table, (struct counts){report->spec, report->tally});
+        table.label = table.mode->columns[0];
         table.format->begin(&table);
     }
     if (!write_together(report, &table))
@@ -404,7 +530,7 @@ static void write_group_table(struct group_report *report, struct table *table)
     if (is_made && group_rows_make(&counted, report->spec, &each) == 0) {
         counted.tally.samples = shown.tally.samples;
         table->names = (struct row_names){report->groups, report->name};
-        table->shown = (struct counts){&shown.spec, &shown.tally};
+        table_show(table, (struct counts){&shown.spec, &shown.tally});
         table->counted = (struct counts){&counted.spec, &counted.tally};
         write_chosen(table, rows_that_fit(table));
         group_rows_free(&counted);
@@ -422,7 +548,7 @@ static int fit_names(const struct table *table, bool is_heat, struct groups *gro
     const struct screen screen = screen_of(table->out->fd);
     char digits[SHOW_NUMBER];
     uint64_t largest = 0;
-    if (!table->format->is_picture || !groups->are_keys)
+    if (!table->format->is_picture || !groups->keys)
         return 0;
     for (size_t group = 0; group < groups->count; group++) {
         const uint64_t samples = groups_samples(groups, group);
@@ -435,17 +561,13 @@ static int fit_names(const struct table *table, bool is_heat, struct groups *gro
     return groups_shorten_names(groups, &screen, count + percent + 2 * PICTURE_GAP + 1);
 }
 
-/* Returns the groups that have a table. If there is no key, that may be all keys, added up. */
-static struct groups groups_shown(const struct report_options *options,
-                                  const struct histogram_spec *spec, const struct groups *groups)
+void format_name_group(struct table *table)
 {
-    struct groups shown = *groups;
-    if (groups->are_keys && groups->count == 0 && spec->mode->is_binned &&
-        options->format->is_read_back) {
-        shown.count = 1;
-        shown.rest = 0;
-    }
-    return shown;
+    const char *const name = table->group[GROUP_NAME], *const offset = table->group[GROUP_OFFSET];
+    if (name)
+        writer_text(table->out, name);
+    if (offset)
+        writer_format(table->out, "%soffset %s", name ? ", " : "", offset);
 }
 
 void report_write_groups(struct writer *out, const struct report_options *options,
@@ -453,9 +575,15 @@ void report_write_groups(struct writer *out, const struct report_options *option
                          struct tally *tally)
 {
     struct table table = table_of(out, options);
-    struct groups shown = groups_shown(options, spec, groups);
+    struct groups shown = *groups;
+    struct row_blocks blocks;
     struct group_report report = {
-        .groups = &shown, .spec = spec, .tally = tally, .capacity = groups_name_capacity(&shown)};
+        .groups = &shown, .spec = spec, .tally = tally, .capacity = groups_name_capacity(groups)};
+    if (groups->keys && groups->count == 0 && spec->mode->is_binned &&
+        options->format->is_read_back) { /* all keys, added up, so that there is a table */
+        shown.count = 1;
+        shown.rest = 0;
+    }
     report.name = malloc(report.capacity);
     if (!report.name || fit_names(&table, spec->mode->is_binned, &shown) != 0) {
         out->error = out->error ? out->error : ENOMEM;
@@ -463,11 +591,11 @@ void report_write_groups(struct writer *out, const struct report_options *option
     }
     /* With a GPU it has counts of all files. */
     memset(tally->counts, 0, tally->bins * sizeof tally->counts[0]);
-    row_blocks_clear(&report.blocks, tally->bins);
-    tally->blocks = &report.blocks;
-    if (groups->are_keys && !spec->mode->is_binned)
+    row_blocks_clear(&blocks, tally->bins);
+    tally->blocks = &blocks;
+    if (groups->keys && !spec->mode->is_binned)
         write_group_table(&report, &table);
-    else if (groups->are_keys && options->format->heat)
+    else if (groups->keys && options->format->heat)
         heat_write(out, options, spec, &(struct row_names){&shown, report.name}, tally);
     else
         write_groups(&report, table);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "writer.h"
 
-#include "src/base/grow.h"
+#include "src/base/memory.h"
 
 #include <errno.h>
 #include <poll.h>

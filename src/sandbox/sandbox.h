@@ -7,7 +7,7 @@
  *
  * - Landlock: a list of what may be opened; what is already open stays usable. No TCP, no signals
  *   and no abstract sockets to other processes, if the kernel supports that.
- * - seccomp (seccomp.c): a list of system calls that are refused: to run programs, create sockets,
+ * - seccomp: a list of system calls that are refused: to run programs, create sockets,
  *   read other processes, change names and permissions, and so on. */
 #ifndef GPUHISTO_SANDBOX_H
 #define GPUHISTO_SANDBOX_H

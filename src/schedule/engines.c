@@ -4,7 +4,7 @@
 #include "pool_state.h"
 #include "gpu/decode/decoder.h"
 #include "gpu/engine/gpu_engine.h"
-#include "src/base/system_limits.h"
+#include "src/base/system.h"
 
 #include <math.h>
 #include <sched.h>

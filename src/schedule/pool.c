@@ -2,7 +2,7 @@
 /* A run: opens the CPU's engine, starts workers, waits for them, and adds up what was counted. */
 #include "pool_state.h"
 #include "gpu/engine/gpu_engine.h"
-#include "src/base/system_limits.h"
+#include "src/base/system.h"
 #include "src/tally/file_tallies.h"
 #include "src/tally/key_tallies.h"
 #include "src/cpu/count.h"

@@ -6,7 +6,7 @@
 
 #include "src/input/engine.h"
 #include "schedule.h"
-#include "src/base/clock.h"
+#include "src/base/system.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

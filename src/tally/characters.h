@@ -3,7 +3,7 @@
 #ifndef GPUHISTO_CHARACTERS_H
 #define GPUHISTO_CHARACTERS_H
 
-#include "src/text/utf8.h"
+#include "src/base/utf8.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "histogram_spec.h"
-#include "src/base/show.h"
+#include "src/base/error.h"
 #include "src/text/number.h"
 
 #include <stdio.h>

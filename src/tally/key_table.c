@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The keys of samples: a table of their names, and their order. */
 #include "key_tallies.h"
-#include "src/base/grow.h"
-#include "src/base/parallel.h"
+#include "src/base/memory.h"
+#include "src/base/system.h"
 #include "src/text/key.h"
 
 #include <math.h>

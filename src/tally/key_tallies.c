@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "key_tallies.h"
-#include "src/base/cache_line.h"
-#include "src/base/parallel.h"
+#include "src/base/memory.h"
+#include "src/base/system.h"
 
 #include <inttypes.h>
 #include <math.h>

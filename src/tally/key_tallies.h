@@ -5,7 +5,7 @@
 #ifndef GPUHISTO_KEY_TALLIES_H
 #define GPUHISTO_KEY_TALLIES_H
 
-#include "src/base/radix_sort.h"
+#include "radix_sort.h"
 #include "src/base/error.h"
 #include "tally.h"
 #include "src/text/key.h"

@@ -2,7 +2,7 @@
 /* The modes: what a sample is, what the rows are called, and their statistics. */
 #include "characters.h"
 #include "statistics.h"
-#include "src/base/show.h"
+#include "src/base/error.h"
 #include "src/text/number.h"
 
 #include <float.h>

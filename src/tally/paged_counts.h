@@ -9,7 +9,7 @@
 #ifndef GPUHISTO_PAGED_COUNTS_H
 #define GPUHISTO_PAGED_COUNTS_H
 
-#include "src/base/cache_line.h"
+#include "src/base/memory.h"
 
 #include <stdalign.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "json_reader.h"
 #include "number.h"
-#include "utf8.h"
+#include "src/base/utf8.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #include "key.h"
 #include "field.h"
 #include "src/base/byte_word.h"
-#include "utf8.h"
+#include "src/base/utf8.h"
 #include "weight.h"
 #include "lines.h"
 

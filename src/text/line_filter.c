@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "line_filter.h"
 #include "field.h"
-#include "src/base/show.h"
+#include "src/base/error.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

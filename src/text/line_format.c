@@ -4,7 +4,6 @@
 #include "number.h"
 #include "src/base/byte_masks.h"
 #include "src/base/error.h"
-#include "src/base/show.h"
 
 #include <stdio.h>
 #include <stdlib.h>

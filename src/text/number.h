@@ -11,7 +11,6 @@
 #define GPUHISTO_NUMBER_H
 
 #include "src/base/byte_word.h"
-#include "src/base/int128.h"
 
 #include <stdbool.h>
 #include <stddef.h>

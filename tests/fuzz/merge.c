@@ -6,8 +6,6 @@
  * `make fuzz` builds it. */
 #include "src/cli/cli.h"
 #include "src/merge/merge.h"
-#include "src/report/format.h"
-#include "src/report/groups.h"
 #include "src/report/report.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/helpers/read_json.h"

@@ -3,7 +3,6 @@
 
 #include "random.h"
 #include "src/cli/cli.h"
-#include "src/report/format.h"
 #include "src/report/report.h"
 
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #ifndef GPUHISTO_TESTS_MADE_TABLES_H
 #define GPUHISTO_TESTS_MADE_TABLES_H
 
-#include "src/base/words.h"
+#include "src/base/memory.h"
 #include "src/tally/histogram_spec.h"
 #include "src/tally/tally.h"
 

@@ -5,7 +5,7 @@
  * and the warning if all are.
  * -c: CSV. -H: the first record is a header; then -k may be a column's name. A FILE's name is what
  * messages call it, but "standard input" is read as such. */
-#include "src/base/show.h"
+#include "src/base/error.h"
 #include "tests/helpers/naive_field.h"
 #include "tests/helpers/naive_number.h"
 

@@ -5,7 +5,7 @@
  *
  * By the definition and nothing else: a token at a time, one edge after the other, all values
  * sorted. A FILE's name is what messages call it, but "standard input" is read as such. */
-#include "src/base/show.h"
+#include "src/base/error.h"
 #include "tests/helpers/naive_number.h"
 
 #include <float.h>

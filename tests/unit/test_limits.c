@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What this process may use, as the kernel and control groups say: processors and memory. The files
  * they say it in are a test's own, in a folder that takes the place of the root. */
-#include "src/base/system_limits.h"
+#include "src/base/system.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A loop by several threads: each round is done once, whatever the number of threads, and of those
  * that can be started. The program is linked so that pthread_create comes here. */
-#include "src/base/parallel.h"
+#include "src/base/system.h"
 
 #include <errno.h>
 #include <pthread.h>

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Bars and shares: for counts of every size, up to 2^64 - 1, compared with what their definitions
  * say in wider arithmetic. */
-#include "src/report/picture.h"
-#include "src/report/percent.h"
+#include "src/report/format.h"
 #include "tests/helpers/random.h"
 
 #include <inttypes.h>

@@ -3,7 +3,6 @@
  * without a key, heat maps. */
 #include "src/tally/key_tallies.h"
 #include "src/text/number.h"
-#include "src/report/format.h"
 #include "src/report/report.h"
 
 #include <stdio.h>

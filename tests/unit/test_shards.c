@@ -3,7 +3,7 @@
  * together are those of the FILEs, each once, whatever is compressed in frames and wherever these
  * are cut. */
 #include "src/input/input.h"
-#include "src/report/shard_record.h"
+#include "src/report/report.h"
 #include "src/input/records.h"
 #include "src/schedule/schedule.h"
 #include "tests/helpers/need.h"

@@ -2,7 +2,6 @@
 /* What messages show of the user's text: one printable line of bounded length, whatever the text.
  */
 #include "src/base/error.h"
-#include "src/base/show.h"
 #include "tests/helpers/random.h"
 #include "tests/helpers/vectors.h"
 

@@ -1,38 +1,51 @@
 /* SPDX-License-Identifier: MIT */
-#include "words.h"
+#include "memory.h"
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+
+#define CAPACITY_MIN 16
+
+void *grow_list(void *list, size_t *capacity, size_t count, size_t size)
+{
+    if (count <= *capacity)
+        return list;
+    size_t more = *capacity ? *capacity : CAPACITY_MIN;
+    while (more < count)
+        more *= 2;
+    void *longer = realloc(list, more * size);
+    if (longer)
+        *capacity = more;
+    return longer;
+}
+
+void *grow_by_one(void *list, size_t count, size_t size)
+{
+    if (count > 0 && (count & (count - 1)) != 0)
+        return list;
+    return realloc(list, (count ? 2 * count : 1) * size);
+}
+
+/* --- lists of texts --- */
 
 /* Appends a text, which the list then owns. 0; or -1 if it is NULL or memory is short. */
 static int append(struct words *words, char *text)
 {
     if (!text)
         return -1;
-    if (words->count == words->capacity) {
-        size_t capacity = words->capacity ? 2 * words->capacity : 8;
-        char **list = realloc(words->list, capacity * sizeof *list);
-        if (!list) {
-            free(text);
-            return -1;
-        }
-        words->list = list;
-        words->capacity = capacity;
+    char **list = grow_list(words->list, &words->capacity, words->count + 1, sizeof *list);
+    if (!list) {
+        free(text);
+        return -1;
     }
+    words->list = list;
     words->list[words->count++] = text;
     return 0;
 }
 
 int words_add(struct words *words, const char *text, size_t len)
 {
-    char *copy = malloc(len + 1);
-    if (copy) {
-        memcpy(copy, text, len);
-        copy[len] = '\0';
-    }
-    return append(words, copy);
+    return append(words, strndup(text, len));
 }
 
 int words_format(struct words *words, const char *format, ...)

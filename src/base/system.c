@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#include "system_limits.h"
+#include "system.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -198,4 +199,35 @@ int start_detached_thread(void *(*run)(void *), void *arg, size_t stack)
     int rc = pthread_create(&thread, &attributes, run, arg);
     pthread_attr_destroy(&attributes);
     return rc == 0 ? 0 : -1;
+}
+
+#define PARALLEL_MAX 256
+
+struct loop {
+    atomic_size_t next;
+    size_t count;
+    void (*round)(void *arg, size_t i);
+    void *arg;
+};
+
+static void *run(void *arg)
+{
+    struct loop *loop = arg;
+    size_t i;
+    while ((i = atomic_fetch_add(&loop->next, 1)) < loop->count)
+        loop->round(loop->arg, i);
+    return NULL;
+}
+
+void parallel_loop(unsigned threads, size_t count, void (*round)(void *arg, size_t i), void *arg)
+{
+    struct loop loop = {.count = count, .round = round, .arg = arg};
+    pthread_t others[PARALLEL_MAX];
+    unsigned started = 0;
+    while (started + 1 < threads && started + 1 < count && started < PARALLEL_MAX &&
+           pthread_create(&others[started], NULL, run, &loop) == 0)
+        started++;
+    run(&loop);
+    for (unsigned i = 0; i < started; i++)
+        pthread_join(others[i], NULL);
 }

@@ -2,7 +2,6 @@
 /* A histogram in the text format of OpenMetrics 1.0, which Prometheus reads: a bucket has the count
  * of all numbers up to its edge. Text that is not a number is left out. */
 #include "format.h"
-#include "groups.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +18,7 @@ static void write_name_labels(struct table *table)
     if (table->groups->parts > 1)
         writer_text(table->out, "key1=\"");
     else
-        writer_text(table->out, table->groups->are_keys ? "key=\"" : "file=\"");
+        writer_text(table->out, table->groups->keys ? "key=\"" : "file=\"");
     for (const char *at = table->group[GROUP_NAME]; *at; at++) {
         if (*at == GROUP_SEPARATOR) {
             writer_format(table->out, "\",key%u=\"", ++part);
@@ -68,13 +67,13 @@ static void write_edge(struct writer *out, const char *edge)
 /* Begins a line: the name of a sample. */
 static void begin_sample(struct table *table, const char *suffix)
 {
-    writer_format(table->out, "gpuhisto_%s_%s", table->shown.spec->mode->name, suffix);
+    writer_format(table->out, "gpuhisto_%s_%s", table->mode->name, suffix);
 }
 
 static void prometheus_begin(struct table *table)
 {
     if (table->tables == 0)
-        writer_format(table->out, "# TYPE gpuhisto_%s histogram\n", table->shown.spec->mode->name);
+        writer_format(table->out, "# TYPE gpuhisto_%s histogram\n", table->mode->name);
 }
 
 static void prometheus_row(struct table *table, const struct row *row)
@@ -102,26 +101,17 @@ static void write_sample(struct table *table, const char *suffix, const char *va
     writer_format(table->out, " %s\n", strcmp(value, "inf") == 0 ? "+Inf" : value);
 }
 
-/* True if all numbers and edges are at least 0. Otherwise OpenMetrics allows no sum, as it would
- * not grow with each number, and no count without a sum. */
-static bool is_counter(const struct histogram_spec *spec, const struct tally *tally)
-{
-    const struct binning *binning = &spec->binning;
-    const double first = binning->is_whole ? (double)binning_shown_whole_edge(binning, 0)
-                                           : binning_shown_edge(binning, 0);
-    return first >= 0 && !(tally->moments->min < 0);
-}
-
+/* If a number or an edge is below 0, OpenMetrics allows no sum, as it would not grow with each
+ * number, and no count without a sum. */
 static void prometheus_end(struct table *table)
 {
-    const struct counts *counted = &table->counted;
-    struct statistics statistics = {.count = 0};
-    counted->spec->mode->add_statistics(counted->spec, counted->tally, &statistics);
-    for (size_t i = 0; i < statistics.count && is_counter(counted->spec, counted->tally); i++)
-        if (strcmp(statistics.list[i].name, "sum") == 0)
-            write_sample(table, "sum", statistics.list[i].value);
-        else if (strcmp(statistics.list[i].name, "count") == 0)
-            write_sample(table, "count", statistics.list[i].value);
+    struct statistics statistics;
+    table_statistics(table, &statistics);
+    for (size_t i = 0; i < statistics.count && !table_has_negative(table); i++) {
+        const struct statistic *statistic = &statistics.list[i];
+        if (strcmp(statistic->name, "sum") == 0 || strcmp(statistic->name, "count") == 0)
+            write_sample(table, statistic->name, statistic->value);
+    }
 }
 
 const struct format format_prometheus = {
