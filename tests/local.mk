@@ -124,7 +124,7 @@ script_programs = tests/helpers/channel tests/helpers/dribble tests/helpers/make
 	tests/helpers/make_zstd \
 	tests/helpers/error_text tests/helpers/exchange tests/helpers/json_events tests/helpers/oracle tests/helpers/oracle_fields \
 	tests/helpers/oracle_numbers tests/helpers/oracle_pairs \
-	tests/helpers/oracle_values tests/helpers/peak tests/helpers/terminal \
+	tests/helpers/oracle_values tests/helpers/peak tests/helpers/terminal tests/helpers/transcript \
 	tests/helpers/with_stdin
 test_programs += $(script_programs)
 tests_helpers_json_events_LDADD = libhistogram.a
@@ -353,6 +353,10 @@ scripts = \
 	tests/cli/sbom.sh tests/cli/setup.sh tests/cli/several_keys.sh tests/cli/signals.sh tests/cli/slurm.sh tests/cli/sort.sh tests/cli/sources.sh \
 	tests/cli/startup.sh tests/cli/stats.sh tests/cli/times.sh tests/cli/units.sh tests/cli/values.sh tests/cli/weight.sh tests/cli/where.sh tests/cli/zstd.sh
 
+# Commands and what they print.
+transcripts = \
+	tests/cli/fields.test
+
 # With a GPU that is emulated.
 emulated_scripts = \
 	tests/cli/device_faults_emulated.sh tests/cli/faults_emulated.sh tests/cli/gpus_emulated.sh tests/cli/modes_emulated.sh tests/cli/shared_emulated.sh \
@@ -362,9 +366,11 @@ emulated_scripts = \
 # Scripts once more on another engine: SCRIPT_ENGINE.on is a file without content that has tests/helpers/on run
 # SCRIPT.sh with ENGINE. On a GPU they are skipped where there is none. What the emulated ones prove is the sum of what
 # others do (modes_emulated.sh, the scripts on the CPU, tests/device), so only check-all multiplies it out.
-TEST_EXTENSIONS = .on
+TEST_EXTENSIONS = .on .test
 ON_LOG_COMPILER = $(LOG_COMPILER)
 AM_ON_LOG_FLAGS = $(AM_LOG_FLAGS)
+TEST_LOG_COMPILER = $(LOG_COMPILER)
+AM_TEST_LOG_FLAGS = $(AM_LOG_FLAGS)
 on_gpu = \
 	tests/cli/characters_gpu.on tests/cli/counts_gpu.on tests/cli/counts_gpus.on tests/cli/each_gpu.on \
 	tests/cli/fields_gpu.on tests/cli/large_gpu.on tests/cli/numbers_gpu.on tests/cli/pairs_gpu.on \
@@ -380,7 +386,7 @@ MOSTLYCLEANFILES += $(on_gpu) $(on_emulated)
 EXTRA_DIST += tests/helpers/on
 
 # What a script needs is built before it is run. A C test is built for its own log, by automake's rule.
-script_logs = $(scripts:=.log) $(on_gpu:.on=.log)
+script_logs = $(scripts:=.log) $(transcripts:.test=.log) $(on_gpu:.on=.log)
 emulated_logs = $(emulated_scripts:=.log) $(on_emulated:.on=.log)
 $(script_logs) $(emulated_logs): gpuhisto$(EXEEXT) $(script_programs) $(script_libraries)
 $(emulated_logs): $(emulated_program)
@@ -390,8 +396,8 @@ tests/cli/signals.sh.log tests/cli/units.sh.log: $(emulated_program)
 test-programs: $(test_programs) $(script_libraries)
 
 # What takes long begins early, so that it is not waited for alone.
-TESTS = $(emulated_tests) $(emulated_scripts) $(scripts) $(on_gpu) $(unit_tests) $(device_tests)
-EXTRA_DIST += $(scripts) $(emulated_scripts) tests/helpers/lib.sh tests/helpers/compressed.sh tests/helpers/emulated.sh \
+TESTS = $(emulated_tests) $(emulated_scripts) $(scripts) $(transcripts) $(on_gpu) $(unit_tests) $(device_tests)
+EXTRA_DIST += $(scripts) $(transcripts) $(emulated_scripts) tests/helpers/lib.sh tests/helpers/transcript.sh tests/helpers/compressed.sh tests/helpers/emulated.sh \
 	tests/helpers/many_cores.sh \
 	tests/helpers/examples.sh tests/helpers/isolated.sh \
 	tests/helpers/categories.py tests/helpers/characters.py tests/helpers/json_events.py tests/helpers/kept_lines.py tests/helpers/made_times.py tests/helpers/modifiers.py tests/helpers/names.py tests/helpers/oracle_blocks.py tests/helpers/oracle_by.py tests/helpers/oracle_json.py tests/helpers/oracle_line.py tests/helpers/oracle_keys.py tests/helpers/oracle_regex.py tests/helpers/oracle_units.py tests/helpers/oracle_where.py tests/helpers/openmetrics.py tests/helpers/right_bins.py tests/helpers/statistics_by_fractions.py tests/helpers/statistics_by_numpy.py tests/helpers/pairs_by_numpy.py tests/helpers/pieces.py tests/helpers/pgm_of_pairs.py tests/helpers/recipes.py tests/helpers/escape.c tests/helpers/interpose.c \
