@@ -355,7 +355,8 @@ scripts = \
 
 # Commands and what they print.
 transcripts = \
-	tests/cli/fields.test
+	tests/cli/decimal.test tests/cli/fields.test tests/cli/json_path.test tests/cli/line.test tests/cli/lists.test tests/cli/numbers.test \
+	tests/cli/sort.test tests/cli/times.test tests/cli/units.test tests/cli/where.test
 
 # With a GPU that is emulated.
 emulated_scripts = \

@@ -10,7 +10,7 @@ gpuhisto()
 {
     case " $* " in
     *" --merge "* | *" --diff "* | *" --device="* | *" --kernel="* | *" --version "*) "$GPUHISTO" "$@" ;;
-    *) "$GPUHISTO" $ENGINE $more "$@" ;;
+    *) "$GPUHISTO" $ENGINE $added "$@" ;;
     esac
 }
 
@@ -28,16 +28,16 @@ variants()
 # variant WORDS: gpuhisto has these options from now on, and these variables.
 variant()
 {
-    more=
+    added=
     unset GPUHISTO_CPU
     for word_ in $1; do
         case $word_ in
         *[A-Z]=*) export "${word_?}" ;;
-        *) more="$more $word_" ;;
+        *) added="$added $word_" ;;
         esac
     done
 }
-more=
+added=
 
 # needs WORD...: all of these are here.
 needs()
@@ -46,6 +46,7 @@ needs()
         case $word_ in
         nothing) ;;
         cpu) case $ENGINE in *gpu*) return 1 ;; esac ;; # what the GPU does not count
+        gpu) case $ENGINE in *gpu*) ;; *) return 1 ;; esac ;;
         gzip) printf '\037\213\010' | "$GPUHISTO" --device=cpu 2>&1 | grep -q truncated || return 1 ;;
         pcre2) "$GPUHISTO" --version | grep -q '^built with .*pcre2' || return 1 ;;
         share) can_share || return 1 ;;
