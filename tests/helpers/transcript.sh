@@ -9,7 +9,7 @@ PATH=$HELPERS:$PATH
 gpuhisto()
 {
     case " $* " in
-    *" --merge "* | *" --diff "* | *" --device="* | *" --kernel="* | *" --version "*) "$GPUHISTO" "$@" ;;
+    *" --merge "* | *" --diff "* | *" --device="* | *" --kernel="* | *" --version "*) "$GPUHISTO" $added "$@" ;;
     *) "$GPUHISTO" $ENGINE $added "$@" ;;
     esac
 }
@@ -49,6 +49,7 @@ needs()
         gpu) case $ENGINE in *gpu*) ;; *) return 1 ;; esac ;;
         gzip) printf '\037\213\010' | "$GPUHISTO" --device=cpu 2>&1 | grep -q truncated || return 1 ;;
         pcre2) "$GPUHISTO" --version | grep -q '^built with .*pcre2' || return 1 ;;
+        utf8) [ "$(LC_ALL=C.UTF-8 locale charmap 2>/dev/null)" = UTF-8 ] || return 1 ;;
         share) can_share || return 1 ;;
         *) broken "nothing is called $word_" ;;
         esac
