@@ -355,8 +355,10 @@ scripts = \
 
 # Commands and what they print.
 transcripts = \
-	tests/cli/decimal.test tests/cli/fields.test tests/cli/json_path.test tests/cli/line.test tests/cli/lists.test tests/cli/numbers.test \
-	tests/cli/sort.test tests/cli/times.test tests/cli/units.test tests/cli/where.test
+	tests/cli/by.test tests/cli/by_tables.test tests/cli/decimal.test tests/cli/diff.test tests/cli/diff_keys.test tests/cli/fields.test \
+	tests/cli/json_path.test tests/cli/keys.test tests/cli/line.test tests/cli/lines_with.test tests/cli/lists.test tests/cli/merge.test \
+	tests/cli/numbers.test tests/cli/plot.test tests/cli/regex.test tests/cli/several_keys.test tests/cli/sort.test tests/cli/stats.test \
+	tests/cli/times.test tests/cli/units.test tests/cli/weight.test tests/cli/where.test
 
 # With a GPU that is emulated.
 emulated_scripts = \

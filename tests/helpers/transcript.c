@@ -106,20 +106,21 @@ static void write_escaped(FILE *to, char byte)
     fprintf(to, byte == '\\' ? "\\\\" : is_shown(byte) ? "%c" : "\\x%02x", (unsigned char)byte);
 }
 
-// Writes a line on a line of its own. What could be taken for something else has a backslash first,
-// and escapes.
+// Writes a line on a line of its own: after a backslash, if it could be taken for something else,
+// or with escapes after an &, if it has to have some.
 static void write_line(FILE *to, const char *mark, const char *line, size_t length,
                        bool has_newline)
 {
-    bool is_plain = has_newline && (*mark || (length > 0 && !strchr("$%!?[#@\\", line[0])));
+    bool is_plain = has_newline;
 
     for (size_t i = 0; i < length; i++)
         is_plain = is_plain && is_shown(line[i]);
     if (is_plain) {
-        fprintf(to, "%s%.*s\n", mark, (int)length, line);
+        bool is_special = !*mark && (length == 0 || strchr("$%!?[#@&\\", line[0]));
+        fprintf(to, "%s%s%.*s\n", is_special ? "\\" : "", mark, (int)length, line);
         return;
     }
-    fprintf(to, "\\%s", mark);
+    fprintf(to, "&%s", mark);
     for (size_t i = 0; i < length; i++)
         write_escaped(to, line[i]);
     fputs(has_newline ? "\n" : "\\c\n", to);
