@@ -355,10 +355,11 @@ scripts = \
 
 # Commands and what they print.
 transcripts = \
-	tests/cli/by.test tests/cli/by_tables.test tests/cli/decimal.test tests/cli/diff.test tests/cli/diff_keys.test tests/cli/fields.test \
-	tests/cli/json_path.test tests/cli/keys.test tests/cli/line.test tests/cli/lines_with.test tests/cli/lists.test tests/cli/merge.test \
-	tests/cli/numbers.test tests/cli/plot.test tests/cli/regex.test tests/cli/several_keys.test tests/cli/sort.test tests/cli/stats.test \
-	tests/cli/times.test tests/cli/units.test tests/cli/weight.test tests/cli/where.test
+	tests/cli/also.test tests/cli/by.test tests/cli/by_tables.test tests/cli/decimal.test tests/cli/diff.test tests/cli/diff_keys.test \
+	tests/cli/each.test tests/cli/fields.test tests/cli/formats.test tests/cli/json_path.test tests/cli/keys.test tests/cli/line.test \
+	tests/cli/lines_with.test tests/cli/lists.test tests/cli/merge.test tests/cli/numbers.test tests/cli/plot.test tests/cli/prometheus.test \
+	tests/cli/regex.test tests/cli/several_keys.test tests/cli/sort.test tests/cli/stats.test tests/cli/times.test tests/cli/units.test \
+	tests/cli/values.test tests/cli/weight.test tests/cli/where.test
 
 # With a GPU that is emulated.
 emulated_scripts = \
@@ -403,9 +404,7 @@ TESTS = $(emulated_tests) $(emulated_scripts) $(scripts) $(transcripts) $(on_gpu
 EXTRA_DIST += $(scripts) $(transcripts) $(emulated_scripts) tests/helpers/lib.sh tests/helpers/transcript.sh tests/helpers/compressed.sh tests/helpers/emulated.sh \
 	tests/helpers/many_cores.sh \
 	tests/helpers/examples.sh tests/helpers/isolated.sh \
-	tests/helpers/categories.py tests/helpers/characters.py tests/helpers/json_events.py tests/helpers/kept_lines.py tests/helpers/made_times.py tests/helpers/modifiers.py tests/helpers/names.py tests/helpers/oracle_blocks.py tests/helpers/oracle_by.py tests/helpers/oracle_json.py tests/helpers/oracle_line.py tests/helpers/oracle_keys.py tests/helpers/oracle_regex.py tests/helpers/oracle_units.py tests/helpers/oracle_where.py tests/helpers/openmetrics.py tests/helpers/right_bins.py tests/helpers/statistics_by_fractions.py tests/helpers/statistics_by_numpy.py tests/helpers/pairs_by_numpy.py tests/helpers/pieces.py tests/helpers/pgm_of_pairs.py tests/helpers/recipes.py tests/helpers/escape.c tests/helpers/interpose.c \
-	tests/cli/formats_bytes.csv tests/cli/formats_bytes.json tests/cli/formats_bytes.tsv \
-	tests/cli/formats_letters.json
+	tests/helpers/categories.py tests/helpers/characters.py tests/helpers/json_events.py tests/helpers/kept_lines.py tests/helpers/made_times.py tests/helpers/modifiers.py tests/helpers/names.py tests/helpers/oracle_blocks.py tests/helpers/oracle_by.py tests/helpers/oracle_json.py tests/helpers/oracle_line.py tests/helpers/oracle_keys.py tests/helpers/oracle_regex.py tests/helpers/oracle_units.py tests/helpers/oracle_where.py tests/helpers/openmetrics.py tests/helpers/right_bins.py tests/helpers/statistics_by_fractions.py tests/helpers/statistics_by_numpy.py tests/helpers/pairs_by_numpy.py tests/helpers/pieces.py tests/helpers/pgm_of_pairs.py tests/helpers/recipes.py tests/helpers/escape.c tests/helpers/interpose.c
 
 # Cases drawn at random, for as long as one likes: make soak SOAKFLAGS="--seconds=600"
 EXTRA_DIST += tests/cli/soak
