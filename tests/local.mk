@@ -50,7 +50,7 @@ EXTRA_DIST += tests/helpers/scaled
 distcheck-memory:
 	@$(MAKE) $(AM_MAKEFLAGS) distcheck TESTS='$(memory_tests)' \
 	  AM_DISTCHECK_CONFIGURE_FLAGS='--without-cuda --enable-sanitizer=address,undefined'
-memory_tests = $(emulated_tests) $(unit_tests) \
+memory_tests = $(emulated_tests) $(unit_tests) $(transcripts) \
 	tests/cli/modes_emulated.sh tests/cli/gpu_files_emulated.sh \
 	tests/cli/also.sh tests/cli/channels.sh tests/cli/compressed.sh tests/cli/counts.sh tests/cli/decimal.sh tests/cli/diff.sh tests/cli/diff_keys.sh \
 	tests/cli/by.sh tests/cli/by_merge.sh tests/cli/by_tables.sh tests/cli/each.sh tests/cli/each_blocks.sh tests/cli/unsupported_format.sh tests/cli/formats.sh tests/cli/grammar.sh tests/cli/gzip.sh tests/cli/headers.sh \
@@ -63,6 +63,7 @@ memory_tests = $(emulated_tests) $(unit_tests) \
 threaded_tests = \
 	tests/device/test_gpu_engine tests/device/test_zstd_files \
 	tests/cli/gpus_emulated.sh \
+	tests/cli/by.test tests/cli/each.test tests/cli/merge.test tests/cli/numbers.test tests/cli/sort.test \
 	tests/cli/by.sh tests/cli/by_tables.sh tests/cli/compressed.sh tests/cli/counts.sh tests/cli/each.sh tests/cli/each_blocks.sh tests/cli/gzip.sh tests/cli/interval.sh tests/cli/keys.sh \
 	tests/cli/first_fault.sh tests/cli/many_cores.sh tests/cli/many_cores_csv.sh tests/cli/many_cores_gzip.sh tests/cli/numbers.sh tests/cli/progress.sh \
 	tests/cli/pieces_emulated.sh tests/cli/sort.sh tests/cli/sources.sh tests/cli/zstd.sh \
@@ -355,10 +356,11 @@ scripts = \
 
 # Commands and what they print.
 transcripts = \
-	tests/cli/also.test tests/cli/by.test tests/cli/by_tables.test tests/cli/decimal.test tests/cli/diff.test tests/cli/diff_keys.test \
-	tests/cli/each.test tests/cli/fields.test tests/cli/formats.test tests/cli/json_path.test tests/cli/keys.test tests/cli/line.test \
-	tests/cli/lines_with.test tests/cli/lists.test tests/cli/merge.test tests/cli/numbers.test tests/cli/plot.test tests/cli/prometheus.test \
-	tests/cli/regex.test tests/cli/several_keys.test tests/cli/sort.test tests/cli/stats.test tests/cli/times.test tests/cli/units.test \
+	tests/cli/also.test tests/cli/by.test tests/cli/by_tables.test tests/cli/channels.test tests/cli/characters.test tests/cli/decimal.test \
+	tests/cli/diff.test tests/cli/diff_keys.test tests/cli/each.test tests/cli/fields.test tests/cli/formats.test tests/cli/json_path.test \
+	tests/cli/keys.test tests/cli/line.test tests/cli/lines_with.test tests/cli/lists.test tests/cli/merge.test tests/cli/npy.test \
+	tests/cli/numbers.test tests/cli/pairs.test tests/cli/plot.test tests/cli/prometheus.test tests/cli/regex.test tests/cli/right.test \
+	tests/cli/several_keys.test tests/cli/sort.test tests/cli/stats.test tests/cli/times.test tests/cli/units.test tests/cli/unsupported_format.test \
 	tests/cli/values.test tests/cli/weight.test tests/cli/where.test
 
 # With a GPU that is emulated.
@@ -368,7 +370,7 @@ emulated_scripts = \
 	tests/cli/gzip_files_emulated.sh tests/cli/pieces_emulated.sh
 
 # Scripts once more on another engine: SCRIPT_ENGINE.on is a file without content that has tests/helpers/on run
-# SCRIPT.sh with ENGINE. On a GPU they are skipped where there is none. What the emulated ones prove is the sum of what
+# SCRIPT.sh and SCRIPT.test with ENGINE. On a GPU they are skipped where there is none. What the emulated ones prove is the sum of what
 # others do (modes_emulated.sh, the scripts on the CPU, tests/device), so only check-all multiplies it out.
 TEST_EXTENSIONS = .on .test
 ON_LOG_COMPILER = $(LOG_COMPILER)

@@ -116,7 +116,7 @@ static void write_line(FILE *to, const char *mark, const char *line, size_t leng
     for (size_t i = 0; i < length; i++)
         is_plain = is_plain && is_shown(line[i]);
     if (is_plain) {
-        bool is_special = !*mark && (length == 0 || strchr("$%!?[#@&\\", line[0]));
+        bool is_special = !*mark && (length == 0 || strchr("$%>!?[#@&\\", line[0]));
         fprintf(to, "%s%s%.*s\n", is_special ? "\\" : "", mark, (int)length, line);
         return;
     }
