@@ -149,15 +149,21 @@ same()
     fi
 }
 
-# run ARGUMENT...: runs the program; leaves the files out, err and status, and no variables, so that it
-# may be the end of a pipeline, which is a subshell.
-run()
+# next_engine: sets engine_ to the options of the next run.
+next_engine()
 {
     engine_=$ENGINE
     if [ "${GPU_EVERY:-1}" -gt 1 ] && [ -n "$ENGINE" ]; then # which takes a third of a second to start
         echo >>gpu.runs
         [ $(($(wc -l <gpu.runs) % GPU_EVERY)) -eq 0 ] || engine_=--device=cpu
     fi
+}
+
+# run ARGUMENT...: runs the program; leaves the files out, err and status, and no variables, so that it
+# may be the end of a pipeline, which is a subshell.
+run()
+{
+    next_engine
     run_as "$GPUHISTO" $engine_ "$@"
 }
 

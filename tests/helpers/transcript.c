@@ -154,6 +154,10 @@ static void write_lines(FILE *to, FILE *from, bool on_one_line)
         bool is_ours = from == errors && length > 10 && memcmp(line, "gpuhisto: ", 10) == 0;
 
         at += length + 1;
+        // AddressSanitizer warns so of the emulated GPU, although that announces each switch of
+        // stacks.
+        if (from == errors && memmem(line, length, "ASan doesn't fully support makecontext", 38))
+            continue;
         if (is_ours) {
             line += 10;
             length -= 10;
@@ -383,8 +387,9 @@ static void run_file(FILE *to)
         }
         fprintf(to, "%s\n", line);
         if (strncmp(line, "@needs ", 7) == 0) {
-            is_needed = run(line + 1, line_number) == 0;
-            if (!is_needed)
+            int status = run(line + 1, line_number);
+            is_needed = status == 0;
+            if (status == 1)
                 printf("%s: left out: from line %u on: needs %s\n", path, line_number, line + 7);
         } else if (strncmp(line, "@each", 5) == 0) {
             set_variants(line);

@@ -9,9 +9,10 @@ PATH=$HELPERS:$PATH
 gpuhisto()
 {
     case " $* " in
-    *" --merge "* | *" --diff "* | *" --device="* | *" --kernel="* | *" --version "*) "$GPUHISTO" $added "$@" ;;
-    *) "$GPUHISTO" $ENGINE $added "$@" ;;
+    *" --merge "* | *" --diff "* | *" --device="* | *" --kernel="* | *" --version "*) engine_= ;;
+    *) next_engine ;;
     esac
+    "$GPUHISTO" $engine_ $added "$@"
 }
 
 # variants WORDS: prints a line for each of the variants between bars. CPU is one for each kernel of the CPU's.
@@ -39,18 +40,18 @@ variant()
 }
 added=
 
-# needs WORD...: all of these are here.
+# needs WORD...: all of these are here. Fails with 2 if they are another engine's.
 needs()
 {
     for word_; do
         case $word_ in
         nothing) ;;
-        cpu) case $ENGINE in *gpu*) return 1 ;; esac ;; # what the GPU does not count
-        gpu) case $ENGINE in *gpu*) ;; *) return 1 ;; esac ;;
+        cpu) case $ENGINE in *gpu*) return 2 ;; esac ;; # what the GPU does not count
+        gpu) case $ENGINE in *gpu*) ;; *) return 2 ;; esac ;;
         gzip) printf '\037\213\010' | "$GPUHISTO" --device=cpu 2>&1 | grep -q truncated || return 1 ;;
         pcre2) "$GPUHISTO" --version | grep -q '^built with .*pcre2' || return 1 ;;
-        utf8) [ "$(LC_ALL=C.UTF-8 locale charmap 2>/dev/null)" = UTF-8 ] || return 1 ;;
         share) can_share || return 1 ;;
+        utf8) [ "$(LC_ALL=C.UTF-8 locale charmap 2>/dev/null)" = UTF-8 ] || return 1 ;;
         *) broken "nothing is called $word_" ;;
         esac
     done
