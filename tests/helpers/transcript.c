@@ -116,7 +116,8 @@ static void write_line(FILE *to, const char *mark, const char *line, size_t leng
     for (size_t i = 0; i < length; i++)
         is_plain = is_plain && is_shown(line[i]);
     if (is_plain) {
-        bool is_special = !*mark && (length == 0 || strchr("$%>!?[#@&\\", line[0]));
+        bool is_special =
+            !*mark && (length == 0 || strchr("$%!?[#@&\\", line[0]) || strncmp(line, "> ", 2) == 0);
         fprintf(to, "%s%s%.*s\n", is_special ? "\\" : "", mark, (int)length, line);
         return;
     }
@@ -271,7 +272,7 @@ static char *check(const char *command, char *expected, unsigned line, bool on_o
         }
         failures++;
         printf("FAILED: %s:%u: %s%s%s: expected (-), actual (+)\n", path, line, command,
-               *variants[i] ? ", with " : "", variants[i]);
+               variants[i][strspn(variants[i], " ")] ? ", with " : "", variants[i]);
         print_difference('-', expected, actual);
         print_difference('+', actual, expected);
         free(expected);
