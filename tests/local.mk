@@ -344,10 +344,10 @@ scripts = \
 	tests/cli/also.sh tests/cli/channels.sh tests/cli/characters.sh tests/cli/completions.sh tests/cli/compressed.sh \
 	tests/cli/by.sh tests/cli/by_merge.sh tests/cli/by_tables.sh tests/cli/counts.sh tests/cli/counts_auto.sh tests/cli/decimal.sh tests/cli/diff.sh tests/cli/diff_keys.sh tests/cli/docs.sh tests/cli/each.sh \
 	tests/cli/each_blocks.sh \
-	tests/cli/exact_sums.sh tests/cli/fault_table.sh tests/cli/faults.sh tests/cli/fields.sh tests/cli/first_fault.sh tests/cli/unsupported_format.sh \
+	tests/cli/fault_table.sh tests/cli/faults.sh tests/cli/fields.sh tests/cli/first_fault.sh tests/cli/unsupported_format.sh \
 	tests/cli/formats.sh tests/cli/grammar.sh tests/cli/gzip.sh tests/cli/hardening.sh tests/cli/headers.sh tests/cli/installed.sh tests/cli/interval.sh \
 	tests/cli/json.sh tests/cli/json_path.sh tests/cli/keys.sh tests/cli/large.sh tests/cli/line.sh tests/cli/lines_with.sh tests/cli/lists.sh tests/cli/many_cores.sh tests/cli/many_cores_csv.sh tests/cli/many_cores_gzip.sh tests/cli/memory.sh tests/cli/merge.sh \
-	tests/cli/modifiers.sh tests/cli/names.sh tests/cli/npy.sh tests/cli/numbers.sh tests/cli/numpy.sh \
+	tests/cli/modifiers.sh tests/cli/names.sh tests/cli/npy.sh tests/cli/numbers.sh \
 	tests/cli/options.sh tests/cli/output.sh tests/cli/pairs.sh tests/cli/parallel_ssh.sh tests/cli/part.sh \
 	tests/cli/plot.sh tests/cli/progress.sh tests/cli/ranges.sh tests/cli/recipes.sh tests/cli/regex.sh tests/cli/reproducible.sh \
 	tests/cli/prometheus.sh tests/cli/right.sh tests/cli/sandbox.sh \
@@ -406,7 +406,7 @@ TESTS = $(emulated_tests) $(emulated_scripts) $(scripts) $(transcripts) $(on_gpu
 EXTRA_DIST += $(scripts) $(transcripts) $(emulated_scripts) tests/helpers/lib.sh tests/helpers/transcript.sh tests/helpers/compressed.sh tests/helpers/emulated.sh \
 	tests/helpers/many_cores.sh \
 	tests/helpers/examples.sh tests/helpers/isolated.sh \
-	tests/helpers/categories.py tests/helpers/characters.py tests/helpers/json_events.py tests/helpers/kept_lines.py tests/helpers/made_times.py tests/helpers/modifiers.py tests/helpers/names.py tests/helpers/oracle_blocks.py tests/helpers/oracle_by.py tests/helpers/oracle_json.py tests/helpers/oracle_line.py tests/helpers/oracle_keys.py tests/helpers/oracle_regex.py tests/helpers/oracle_units.py tests/helpers/oracle_where.py tests/helpers/openmetrics.py tests/helpers/right_bins.py tests/helpers/statistics_by_fractions.py tests/helpers/statistics_by_numpy.py tests/helpers/pairs_by_numpy.py tests/helpers/pieces.py tests/helpers/pgm_of_pairs.py tests/helpers/recipes.py tests/helpers/escape.c tests/helpers/interpose.c
+	tests/helpers/categories.py tests/helpers/characters.py tests/helpers/json_events.py tests/helpers/kept_lines.py tests/helpers/made_times.py tests/helpers/modifiers.py tests/helpers/names.py tests/helpers/oracle_blocks.py tests/helpers/oracle_by.py tests/helpers/oracle_json.py tests/helpers/oracle_line.py tests/helpers/oracle_keys.py tests/helpers/oracle_regex.py tests/helpers/oracle_stats.py tests/helpers/oracle_units.py tests/helpers/oracle_where.py tests/helpers/openmetrics.py tests/helpers/right_bins.py tests/helpers/pieces.py tests/helpers/pgm_of_pairs.py tests/helpers/recipes.py tests/helpers/escape.c tests/helpers/interpose.c
 
 # Cases drawn at random, for as long as one likes: make soak SOAKFLAGS="--seconds=600"
 EXTRA_DIST += tests/cli/soak

@@ -1,18 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* oracle_numbers BINS FILE...: the table that --numbers must give, and the message about the first
  * token that is not a number; BINS is MIN:MAX:COUNT, digits:N or log-linear.
- * oracle_numbers -q LIST TABLE FILE...: whether the intervals in TABLE hold the quantiles of LIST.
  *
  * By the definition and nothing else: a token at a time, one edge after the other, all values
  * sorted. A FILE's name is what messages call it, but "standard input" is read as such. */
 #include "src/base/show.h"
 #include "tests/helpers/naive_number.h"
-#include "tests/helpers/naive_rank.h"
 
 #include <float.h>
 #include <math.h>
 #include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -206,42 +203,14 @@ static void print_equal(double min, double max, size_t bins)
     }
 }
 
-/* Rows "pPERCENT LOWER [UPPER]" of the table: whether they are those of the list, in its order, and
- * each interval holds its sample and lies between the least and the greatest. */
-static int check_quantiles(const char *list, const char *name)
-{
-    FILE *table = fopen(name, "r");
-    char line[256], lower_text[64], upper_text[64], *at = (char *)(uintptr_t)list;
-    double percent, q;
-    while (table && fgets(line, sizeof line, table)) {
-        int fields = sscanf(line, "p%lf %63s %63s", &percent, lower_text, upper_text);
-        if (fields < 2)
-            continue;
-        const size_t rank = naive_rank(at, count);
-        q = strtod(at, &at);
-        at += *at == ',';
-        double lower = strtod(lower_text, NULL);
-        double upper = fields == 3 ? strtod(upper_text, NULL) : lower;
-        double sample = values[rank - 1];
-        if (fabs(percent - 100 * q) < 1e-9 && sample >= lower && sample <= upper &&
-            lower >= values[0] && upper <= values[count - 1])
-            continue;
-        fprintf(stderr, "the %g-quantile is %.17g, not from %s to %g\n", q, sample, lower_text,
-                upper);
-        return 1;
-    }
-    return at == list || *at != '\0';
-}
-
 int main(int argc, char **argv)
 {
     double min, max;
     size_t bins, all;
     int digits = 0;
-    bool quantiles = argc > 3 && strcmp(argv[1], "-q") == 0;
     if (argc < 3)
         return 2;
-    for (int i = quantiles ? 4 : 2; i < argc; i++)
+    for (int i = 2; i < argc; i++)
         read_tokens(argv[i]);
     all = count;
     count = 0;
@@ -249,8 +218,6 @@ int main(int argc, char **argv)
         if (!isnan(values[i]))
             values[count++] = values[i];
     qsort(values, count, sizeof *values, ascending);
-    if (quantiles)
-        return check_quantiles(argv[2], argv[3]);
     if (sscanf(argv[1], "%lf:%lf:%zu", &min, &max, &bins) == 3)
         print_equal(min, max, bins);
     else
