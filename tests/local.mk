@@ -356,12 +356,13 @@ scripts = \
 
 # Commands and what they print.
 transcripts = \
-	tests/cli/also.test tests/cli/by.test tests/cli/by_tables.test tests/cli/channels.test tests/cli/characters.test tests/cli/decimal.test \
-	tests/cli/diff.test tests/cli/diff_keys.test tests/cli/each.test tests/cli/fields.test tests/cli/formats.test tests/cli/json_path.test \
-	tests/cli/keys.test tests/cli/line.test tests/cli/lines_with.test tests/cli/lists.test tests/cli/merge.test tests/cli/npy.test \
-	tests/cli/numbers.test tests/cli/pairs.test tests/cli/plot.test tests/cli/prometheus.test tests/cli/regex.test tests/cli/right.test \
-	tests/cli/several_keys.test tests/cli/sort.test tests/cli/stats.test tests/cli/times.test tests/cli/units.test tests/cli/unsupported_format.test \
-	tests/cli/values.test tests/cli/weight.test tests/cli/where.test
+	tests/cli/also.test tests/cli/by.test tests/cli/by_merge.test tests/cli/by_tables.test tests/cli/channels.test tests/cli/characters.test \
+	tests/cli/decimal.test tests/cli/diff.test tests/cli/diff_keys.test tests/cli/each.test tests/cli/fields.test tests/cli/formats.test \
+	tests/cli/headers.test tests/cli/json_path.test tests/cli/keys.test tests/cli/line.test tests/cli/lines_with.test tests/cli/lists.test \
+	tests/cli/merge.test tests/cli/npy.test tests/cli/numbers.test tests/cli/pairs.test tests/cli/part.test tests/cli/plot.test \
+	tests/cli/prometheus.test tests/cli/ranges.test tests/cli/regex.test tests/cli/right.test tests/cli/several_keys.test tests/cli/sort.test \
+	tests/cli/stats.test tests/cli/times.test tests/cli/units.test tests/cli/unsupported_format.test tests/cli/values.test tests/cli/weight.test \
+	tests/cli/where.test
 
 # With a GPU that is emulated.
 emulated_scripts = \
