@@ -271,8 +271,9 @@ static char *check(const char *command, char *expected, unsigned line, bool on_o
             continue;
         }
         failures++;
+        const char *variant = variants[i] + strspn(variants[i], " ");
         printf("FAILED: %s:%u: %s%s%s: expected (-), actual (+)\n", path, line, command,
-               variants[i][strspn(variants[i], " ")] ? ", with " : "", variants[i]);
+               *variant ? ", with " : "", variant);
         print_difference('-', expected, actual);
         print_difference('+', actual, expected);
         free(expected);
