@@ -345,7 +345,8 @@ static void check_lines(char *line, FILE *to)
         if (*line && blank_lines > 0)
             broken(line_number, "a blank line within output is written as a backslash: ", line);
         blank_lines += !*line;
-        fprintf(text, *line ? "%s\n" : "", line);
+        if (*line)
+            fprintf(text, "%s\n", line);
     }
     fclose(text);
     if (is_needed)
