@@ -40,7 +40,7 @@ SCALE=${SCALE:-full}
 TSAN_OPTIONS=atexit_sleep_ms=0${TSAN_OPTIONS:+:$TSAN_OPTIONS}
 export TSAN_OPTIONS
 
-name=${0##*/}
+name=${transcript:-${0##*/}}
 cases=0
 failures=0
 tab=$(printf '\t')

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # For the shell of transcript.c, which runs the commands of a .test file: what they have besides lib.sh.
+transcript=${1##*/} # for messages
 . "${srcdir:-.}/tests/helpers/lib.sh"
-name=${1##*/}
 PATH=$HELPERS:$PATH
 
 # gpuhisto ARGUMENT...: the program with ENGINE, unless tables are read or another engine is asked for, and with what
