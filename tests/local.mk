@@ -50,7 +50,7 @@ EXTRA_DIST += tests/helpers/scaled
 distcheck-memory:
 	@$(MAKE) $(AM_MAKEFLAGS) distcheck TESTS='$(memory_tests)' \
 	  AM_DISTCHECK_CONFIGURE_FLAGS='--without-cuda --enable-sanitizer=address,undefined'
-memory_tests = $(emulated_tests) $(unit_tests) \
+memory_tests = $(emulated_tests) $(unit_tests) $(transcripts) \
 	tests/cli/modes_emulated.sh tests/cli/gpu_files_emulated.sh \
 	tests/cli/also.sh tests/cli/channels.sh tests/cli/compressed.sh tests/cli/counts.sh tests/cli/decimal.sh tests/cli/diff.sh tests/cli/diff_keys.sh \
 	tests/cli/by.sh tests/cli/by_merge.sh tests/cli/by_tables.sh tests/cli/each.sh tests/cli/each_blocks.sh tests/cli/unsupported_format.sh tests/cli/formats.sh tests/cli/grammar.sh tests/cli/gzip.sh tests/cli/headers.sh \
@@ -64,6 +64,7 @@ memory_tests = $(emulated_tests) $(unit_tests) \
 threaded_tests = \
 	tests/device/test_gpu_engine tests/device/test_zstd_files \
 	tests/cli/gpus_emulated.sh \
+	tests/cli/by.test tests/cli/sort.test \
 	tests/cli/by.sh tests/cli/by_tables.sh tests/cli/compressed.sh tests/cli/gzip.sh tests/cli/interval.sh \
 	tests/cli/first_fault.sh tests/cli/many_cores.sh tests/cli/many_cores_csv.sh tests/cli/many_cores_gzip.sh tests/cli/progress.sh \
 	tests/cli/pieces_emulated.sh tests/cli/sort.sh tests/cli/zstd.sh \
@@ -129,7 +130,7 @@ script_programs = tests/helpers/channel tests/helpers/dribble tests/helpers/make
 	tests/helpers/make_zstd \
 	tests/helpers/error_text tests/helpers/exchange tests/helpers/json_events tests/helpers/oracle tests/helpers/oracle_fields \
 	tests/helpers/oracle_numbers tests/helpers/oracle_pairs \
-	tests/helpers/oracle_values tests/helpers/peak tests/helpers/terminal \
+	tests/helpers/oracle_values tests/helpers/peak tests/helpers/terminal tests/helpers/transcript \
 	tests/helpers/with_stdin
 test_programs += $(script_programs)
 tests_helpers_json_events_LDADD = libhistogram.a
@@ -347,15 +348,25 @@ scripts = \
 	tests/cli/also.sh tests/cli/channels.sh tests/cli/characters.sh tests/cli/completions.sh tests/cli/compressed.sh \
 	tests/cli/by.sh tests/cli/by_merge.sh tests/cli/by_tables.sh tests/cli/counts.sh tests/cli/counts_auto.sh tests/cli/decimal.sh tests/cli/diff.sh tests/cli/diff_keys.sh tests/cli/docs.sh tests/cli/each.sh \
 	tests/cli/each_blocks.sh \
-	tests/cli/exact_sums.sh tests/cli/fault_table.sh tests/cli/faults.sh tests/cli/fields.sh tests/cli/first_fault.sh tests/cli/unsupported_format.sh \
+	tests/cli/fault_table.sh tests/cli/faults.sh tests/cli/fields.sh tests/cli/first_fault.sh tests/cli/unsupported_format.sh \
 	tests/cli/formats.sh tests/cli/grammar.sh tests/cli/gzip.sh tests/cli/hardening.sh tests/cli/headers.sh tests/cli/installed.sh tests/cli/interval.sh \
 	tests/cli/json.sh tests/cli/json_path.sh tests/cli/keys.sh tests/cli/large.sh tests/cli/line.sh tests/cli/lines_with.sh tests/cli/lists.sh tests/cli/many_cores.sh tests/cli/many_cores_csv.sh tests/cli/many_cores_gzip.sh tests/cli/memory.sh tests/cli/merge.sh \
-	tests/cli/modifiers.sh tests/cli/names.sh tests/cli/npy.sh tests/cli/numbers.sh tests/cli/numpy.sh \
+	tests/cli/modifiers.sh tests/cli/names.sh tests/cli/npy.sh tests/cli/numbers.sh \
 	tests/cli/options.sh tests/cli/output.sh tests/cli/pairs.sh tests/cli/parallel_ssh.sh tests/cli/part.sh \
 	tests/cli/plot.sh tests/cli/progress.sh tests/cli/ranges.sh tests/cli/recipes.sh tests/cli/regex.sh tests/cli/reproducible.sh \
 	tests/cli/prometheus.sh tests/cli/right.sh tests/cli/sandbox.sh \
 	tests/cli/sbom.sh tests/cli/setup.sh tests/cli/several_keys.sh tests/cli/signals.sh tests/cli/slurm.sh tests/cli/sort.sh tests/cli/sources.sh \
 	tests/cli/startup.sh tests/cli/stats.sh tests/cli/times.sh tests/cli/units.sh tests/cli/values.sh tests/cli/weight.sh tests/cli/where.sh tests/cli/zstd.sh
+
+# Commands and what they print.
+transcripts = \
+	tests/cli/also.test tests/cli/by.test tests/cli/by_merge.test tests/cli/by_tables.test tests/cli/channels.test tests/cli/characters.test \
+	tests/cli/decimal.test tests/cli/diff.test tests/cli/diff_keys.test tests/cli/each.test tests/cli/fields.test tests/cli/formats.test \
+	tests/cli/headers.test tests/cli/json_path.test tests/cli/keys.test tests/cli/line.test tests/cli/lines_with.test tests/cli/lists.test \
+	tests/cli/merge.test tests/cli/npy.test tests/cli/numbers.test tests/cli/pairs.test tests/cli/part.test tests/cli/plot.test \
+	tests/cli/prometheus.test tests/cli/ranges.test tests/cli/regex.test tests/cli/right.test tests/cli/several_keys.test tests/cli/sort.test \
+	tests/cli/stats.test tests/cli/times.test tests/cli/units.test tests/cli/unsupported_format.test tests/cli/values.test tests/cli/weight.test \
+	tests/cli/where.test
 
 # With a GPU that is emulated.
 emulated_scripts = \
@@ -364,11 +375,13 @@ emulated_scripts = \
 	tests/cli/gzip_files_emulated.sh tests/cli/pieces_emulated.sh
 
 # Scripts once more on another engine: SCRIPT_ENGINE.on is a file without content that has tests/helpers/on run
-# SCRIPT.sh with ENGINE. On a GPU they are skipped where there is none. What the emulated ones prove is the sum of what
+# SCRIPT.sh and SCRIPT.test with ENGINE. On a GPU they are skipped where there is none. What the emulated ones prove is the sum of what
 # others do (modes_emulated.sh, the scripts on the CPU, tests/device), so only check-all multiplies it out.
-TEST_EXTENSIONS = .on
+TEST_EXTENSIONS = .on .test
 ON_LOG_COMPILER = $(LOG_COMPILER)
 AM_ON_LOG_FLAGS = $(AM_LOG_FLAGS)
+TEST_LOG_COMPILER = $(LOG_COMPILER)
+AM_TEST_LOG_FLAGS = $(AM_LOG_FLAGS)
 on_gpu = \
 	tests/cli/characters_gpu.on tests/cli/counts_gpu.on tests/cli/counts_gpus.on tests/cli/each_gpu.on \
 	tests/cli/fields_gpu.on tests/cli/large_gpu.on tests/cli/numbers_gpu.on tests/cli/pairs_gpu.on \
@@ -384,7 +397,7 @@ MOSTLYCLEANFILES += $(on_gpu) $(on_emulated)
 EXTRA_DIST += tests/helpers/on
 
 # What a script needs is built before it is run. A C test is built for its own log, by automake's rule.
-script_logs = $(scripts:=.log) $(on_gpu:.on=.log)
+script_logs = $(scripts:=.log) $(transcripts:.test=.log) $(on_gpu:.on=.log)
 emulated_logs = $(emulated_scripts:=.log) $(on_emulated:.on=.log)
 $(script_logs) $(emulated_logs): gpuhisto$(EXEEXT) $(script_programs) $(script_libraries)
 $(emulated_logs): $(emulated_program)
@@ -394,13 +407,11 @@ tests/cli/signals.sh.log tests/cli/units.sh.log: $(emulated_program)
 test-programs: $(test_programs) $(script_libraries)
 
 # What takes long begins early, so that it is not waited for alone.
-TESTS = $(emulated_tests) $(emulated_scripts) $(scripts) $(on_gpu) $(unit_tests) $(device_tests)
-EXTRA_DIST += $(scripts) $(emulated_scripts) tests/helpers/lib.sh tests/helpers/compressed.sh tests/helpers/emulated.sh \
+TESTS = $(emulated_tests) $(emulated_scripts) $(scripts) $(transcripts) $(on_gpu) $(unit_tests) $(device_tests)
+EXTRA_DIST += $(scripts) $(transcripts) $(emulated_scripts) tests/helpers/lib.sh tests/helpers/transcript.sh tests/helpers/compressed.sh tests/helpers/emulated.sh \
 	tests/helpers/many_cores.sh \
 	tests/helpers/examples.sh tests/helpers/isolated.sh \
-	tests/helpers/categories.py tests/helpers/characters.py tests/helpers/json_events.py tests/helpers/kept_lines.py tests/helpers/made_times.py tests/helpers/modifiers.py tests/helpers/names.py tests/helpers/oracle_blocks.py tests/helpers/oracle_by.py tests/helpers/oracle_json.py tests/helpers/oracle_line.py tests/helpers/oracle_keys.py tests/helpers/oracle_regex.py tests/helpers/oracle_units.py tests/helpers/oracle_where.py tests/helpers/openmetrics.py tests/helpers/right_bins.py tests/helpers/statistics_by_fractions.py tests/helpers/statistics_by_numpy.py tests/helpers/pairs_by_numpy.py tests/helpers/pieces.py tests/helpers/pgm_of_pairs.py tests/helpers/recipes.py tests/helpers/escape.c tests/helpers/interpose.c \
-	tests/cli/formats_bytes.csv tests/cli/formats_bytes.json tests/cli/formats_bytes.tsv \
-	tests/cli/formats_letters.json
+	tests/helpers/categories.py tests/helpers/characters.py tests/helpers/json_events.py tests/helpers/kept_lines.py tests/helpers/made_times.py tests/helpers/modifiers.py tests/helpers/names.py tests/helpers/oracle_blocks.py tests/helpers/oracle_by.py tests/helpers/oracle_json.py tests/helpers/oracle_line.py tests/helpers/oracle_keys.py tests/helpers/oracle_regex.py tests/helpers/oracle_stats.py tests/helpers/oracle_units.py tests/helpers/oracle_where.py tests/helpers/openmetrics.py tests/helpers/right_bins.py tests/helpers/pieces.py tests/helpers/pgm_of_pairs.py tests/helpers/recipes.py tests/helpers/escape.c tests/helpers/interpose.c
 
 # Cases drawn at random, for as long as one likes: make soak SOAKFLAGS="--seconds=600"
 EXTRA_DIST += tests/cli/soak

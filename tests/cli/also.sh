@@ -152,14 +152,6 @@ histograms="-n --digits=1|-n --digits=4|-n -B 9 --min=0 --max=99"
 alone -n --each dir/numbers dir/others empty
 together -n --each dir/numbers dir/others empty
 counts "numbers: --each" expected
-printf '1 2\n3 x\ny 4\nz z\n' >dir/mixed
-run -n -k1 --also -n -k2 --each dir/mixed empty dir/mixed
-check "tokens that are not numbers, of all FILEs" grep -q '^gpuhisto: histogram 2: 4 samples are not numbers$' err
-run -n -k1 --also -n -k2 --each --invalid=skip dir/mixed empty dir/mixed
-check "--invalid=skip, --each" [ ! -s err ]
-printf '1 2\n3 x\n' >dir/second
-run -n -k1 --also -n -k2 --each --invalid=error empty dir/second
-refuses "--invalid=error, --each" 1 "histogram 2: 1 sample is not a number"
 
 # --- shares: those of all add up, for each histogram ---
 
@@ -242,44 +234,4 @@ same "--output" expected result
 tail -n "$(wc -l <expected)" out >last
 same "--interval: the last tables" expected last
 
-# --- what is not a number ---
-
-printf '1 2\n3 x\ny 4\nz z\n' >mixed
-run -n -k1 --also -n -k2 mixed
-check "the histogram that has tokens that are not numbers" grep -q '^gpuhisto: histogram 2: 2 samples are not numbers$' err
-run -n -k1 --also -n -k2 --invalid=error mixed
-refuses "--invalid=error" 1 "not a number"
-printf '1 2\n3 x\n' >second
-run -n -k1 --also -n -k2 --invalid=error second
-refuses "--invalid=error in the second" 1 "histogram 2: 1 sample is not a number"
-
-# --- what does not go together ---
-
-run -b --also -n small
-refuses "bytes and numbers" 2 "gpuhisto: -b and -n cannot be counted in one pass"
-run -c --also --pairs small
-refuses "characters and pairs" 2 "gpuhisto: -c and --pairs cannot"
-run -n --also -n -k1 lines
-refuses "tokens and lines" 2 "gpuhisto: -n and -n cannot be counted in one pass, as they read lines differently"
-run -n --csv -k1 --also -n -k1 lines
-refuses "CSV and lines" 2 "read lines differently"
-run --values=u16 --also --values=i16 bytes
-refuses "other types" 2 "gpuhisto: --values=u16 and --values=i16 cannot"
-run --pairs --also --pairs=aligned small
-refuses "pairs and aligned ones" 2 "gpuhisto: --pairs and --pairs=aligned cannot be counted in one pass"
-run -b --also -l --part=1/2 --each small
-refuses "--part and --each" 2 "--part and --each cannot be combined"
-run --pairs --also --pairs -F pgm small
-refuses "PGM" 2 "--also and -F pgm cannot be combined"
-seq 1 6 | run -n -B 4 --also -n -B 6
-check "bins over what was seen" [ "$(cut -f 1,2 out | tr '\t\n' ': ')" = \
-    "-inf:0 0:1 2:2 4:2 6:1 8:0 invalid:0  -inf:0 1:1 2:1 3:1 4:1 5:1 6:1 7:0 invalid:0 " ]
-run --also --also --also --also --also --also --also --also --also --also --also --also --also --also --also --also small
-refuses "17 histograms" 2 "--also: at most 16"
-ENGINE='' run --merge --also small
-refuses "--merge" 2 "--merge and --also cannot be combined"
-run -b --also --pairs=aligned one
-refuses "an odd byte" 1 "one: ends inside a pair: its number of bytes is odd"
-ENGINE='' run -b --also -l --device=gpu small
-refuses "the GPU" 2 "--device=gpu"
 summary

@@ -153,33 +153,6 @@ for len in $(seq 1 $step 2048); do
     done
 done
 
-# --- names of columns, several files ---
-
-printf 'who,ms\na,1\nb,2\n' >one.csv
-printf 'ms,"who"\n3,a\n"4","c,c"\n' >two.csv
-printf 'a\t2\nb\t1\nc,c\t1\n' >expected
-run --csv --header-line --by=who one.csv two.csv
-counts "keys by name" expected
-printf 'a\t2\t0\t1\t3\t4\nb\t1\t0\t2\t2\t2\nc,c\t1\t0\t4\t4\t4\n' >expected
-for chunk in 1 100; do
-    run -s --csv --header-line --by=who -k ms --chunk-size=$chunk one.csv two.csv
-    tail -n +2 out | cut -f1-6 >rows
-    same "keys and numbers by name, chunks of $chunk" expected rows
-done
-printf 'ms who\n1 a\n2 b\n3 a\n' >three
-"$HELPERS/make_zstd" -f 5 <three >three.zst
-printf 'a\t2\t0\t1\t3\t4\nb\t1\t0\t2\t2\t2\n' >expected
-for file in three three.zst; do
-    run -s --header-line --by=who -k ms $file
-    tail -n +2 out | cut -f1-6 >rows
-    same "keys and numbers by name, $file" expected rows
-    run -s --header-line --by=who -k 1 --threads=3 $file
-    tail -n +2 out | cut -f1-6 >rows
-    same "keys by name, numbers by number, $file" expected rows
-done
-run --csv --header-line --by=nobody one.csv
-refuses "a column that is missing" 1 "one.csv: no column is called 'nobody'"
-
 # --- colours ---
 
 awk 'BEGIN { for (i = 0; i < 300; i++) printf "%s %d,k%dm%dK,%d\n", i % 2 ? "GET" : "item", i % 7, i % 5, i % 3, i }' >plain
@@ -195,9 +168,6 @@ for way in --by=1 "--by=1:1-2" "-t , --by=2" "--csv --by=3" "-t , --by=2 -k 3" "
         counts "colours, $way, $cpu" expected
     done
 done
-printf 'm\t1\nxm\t2\n' >expected
-printf 'xm\n\033[1mxm\033[K\n\033[1mm\n' | run --by=1
-counts "keys that end as colours do" expected
 
 # --- long keys, and what has none ---
 
@@ -215,20 +185,6 @@ import sys; sys.stdout.buffer.write(b'\n'.join([k + b'a 1', k + b'b 2', k + b'a 
         done
     done
 done
-printf 'a 1 x\nb 2\n\nc 3\n' >in
-run --by=3 in
-message "the first line without a key" "in: line 2: no field 3"
-run --by=3 --invalid=error in
-refuses "a line without a key" 1 "in: line 2: no field 3"
-printf 'x\t1\n' >expected
-run --by=3 --invalid=skip in
-counts "lines without a key are left out" expected
-cat >told <<'EOF'
-gpuhisto: in: line 1: 'x' is not a number
-gpuhisto: warning: all 3 lines are invalid, so no number was counted
-EOF
-run -k 3 --by=1 in
-same "a number that is none" told err
 
 # --- many keys, and too many ---
 
@@ -265,9 +221,6 @@ for threads in 1 64; do
     run $options --threads=$threads large
     shows "large numbers, $threads threads"
 done
-run --by=1 --max-keys=1 in
-refuses "--max-keys=1" 1 "gpuhisto: more than 1 key; use a shorter part of the field, such as --by=1:1-8, or a greater --max-keys"
-
 # More than 1 GiB of names.
 if [ "$SCALE" != small ] && [ "$SANITIZED" != yes ]; then
     python3 -c "

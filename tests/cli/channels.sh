@@ -108,47 +108,6 @@ mv out expected
 run --values=u16 --min=0 --max=200 --bins=10 --channels=1 some
 counts "one channel" expected
 
-for size in 24001 24002 24005; do
-    head -c $size in >cut
-    "$HELPERS/make_zstd" -f 1001 <cut >cut.zst
-    for file in cut cut.zst; do
-        run --values=u16 --bins=9 --channels=3 $file
-        refuses "$file of $size bytes" 1 "$file: ends inside a record of 3 channels, after $((size - 24000)) of its 6 bytes"
-        cat $file | run --values=u16 --bins=9 --channels=3
-        refuses "$file of $size bytes, pipe" 1 "standard input: ends inside a record of 3 channels"
-    done
-done
-
-# --- formats ---
-
-printf '\0\1\0\3\377\3' >in
-printf 'lo\tchannel1\tchannel2\thi\n-inf\t0\t0\t0\n0\t2\t0\t1\n1\t0\t1\t2\n2\t0\t0\t3\n3\t0\t2\t4\n4\t1\t0\tinf\ninvalid\t0\t0\n' >expected
-run --values=u8 -B 4 --channels=2 --header in
-counts "tsv" expected
-tr '\t' , <expected | sed 's/^invalid.*/&,/' >expected.csv
-run --values=u8 -B 4 --channels=2 --header -F csv in
-counts "csv" expected.csv
-printf '%s\n' '{"schema":"gpuhisto/1","mode":"values","type":"u8","options":["--values=u8","--channels=2","--bins=4"],"total":6,"counted":5,"other":1,"below":0,"above":1,"invalid":0,"channels":[{"total":3,"below":0,"above":1,"invalid":0},{"total":3,"below":0,"above":0,"invalid":0}],"bins":[{"lo":0,"hi":1,"counts":[2,0]},{"lo":1,"hi":2,"counts":[0,1]},{"lo":2,"hi":3,"counts":[0,0]},{"lo":3,"hi":4,"counts":[0,2]}]}' >expected
-run --values=u8 -B 4 --channels=2 -F json in
-counts "json" expected
-printf '{"schema":"gpuhisto/1","mode":"values","type":"u8","options":["--values=u8","--bins=4"],"total":6,"counted":5,"other":1,"below":0,"above":1,"invalid":0,"bins":[{"lo":0,"hi":1,"count":2}' >expected
-run --values=u8 -B 4 --channels=1 -F json in
-head -c "$(wc -c <expected)" out >begin
-same "json, one channel" expected begin
-printf '\0\0\300\177\0\0\200\177\0\0\0\0\0\0\200\377' >in
-printf -- '-inf\t0\t1\t0\n0\t1\t0\t1\n1\t0\t1\tinf\ninvalid\t1\t0\n' >expected
-run --values=f32 -B 1 --min=0 --max=1 --channels=2 in
-counts "no numbers, and infinite ones" expected
-
-printf '\0\1\0\3\377\3' >in
-printf '0\t2\t0\t1\n1\t0\t1\t2\n3\t0\t2\t4\n4\t1\t0\tinf\n' >expected
-run --values=u8 -B 4 --channels=2 --nonzero in
-counts "--nonzero" expected
-printf '\0\1\1\0' >two
-printf 'in\t0\t2\t0\t1\nin\t1\t0\t1\t2\nin\t3\t0\t2\t4\nin\t4\t1\t0\tinf\ntwo\t0\t1\t1\t1\ntwo\t1\t1\t1\t2\n' >expected
-run --values=u8 -B 4 --channels=2 --nonzero --each in two
-counts "--each" expected
-
 # --- statistics and pictures ---
 
 # statistics_of FILE ARGUMENT...: those of one channel, as a row.
@@ -200,11 +159,8 @@ run -s --values=u64be --channels=9 --digits=1 -F csv --each in half
 check "statistics, --each: rows" [ "$(cut -d , -f 1-2 out | sed -n '1p;2p;10p;11p;19p' | tr '\n' ' ')" = \
     "file,channel in,1 in,9 half,1 half,9 " ]
 printf '\0\1\0\3\377\3' >in
-printf '%s\n' '{"schema":"gpuhisto/1","mode":"values","type":"u8","options":["--values=u8","--channels=2","--bins=4"],"total":6,"counted":5,"other":1,"below":0,"above":1,"invalid":0,"channels":[{"total":3,"below":0,"above":1,"invalid":0},{"total":3,"below":0,"above":0,"invalid":0}],"bins":[{"lo":0,"hi":1,"counts":[2,0]},{"lo":1,"hi":2,"counts":[0,1]},{"lo":2,"hi":3,"counts":[0,0]},{"lo":3,"hi":4,"counts":[0,2]}],"channel_stats":[{"quantiles":[{"q":1,"value":255,"error":0,"lower":255,"upper":255}],"stats":{"count":3,"invalid":0,"min":0,"max":255,"sum":255,"mean":85,"stddev":120.20815280171308,"ddof":0,"p100":255},"moments":{"least":0,"greatest":255,"lowest":0,"highest":0,"sum":"ffp0","squares":"fe01p0","check":"CHECK"}},{"quantiles":[{"q":1,"value":3,"error":0,"lower":3,"upper":3}],"stats":{"count":3,"invalid":0,"min":1,"max":3,"sum":7,"mean":2.3333333333333335,"stddev":0.9428090415820634,"ddof":0,"p100":3},"moments":{"least":1,"greatest":3,"lowest":0,"highest":0,"sum":"7p0","squares":"13p0","check":"CHECK"}}]}' >expected
 run --values=u8 -B 4 --channels=2 -F json --quantiles=1 in
 cp out with.json
-sed -i 's/"check":"[0-9a-f]*"/"check":"CHECK"/g' out
-counts "statistics, json" expected
 if can_share; then
     run --values=u8 -B 4 --channels=2 in
     mv out expected
@@ -253,24 +209,5 @@ for type in f32 f64; do
         [ $channel = 0 ] && same "$type, digits, channel 1" expected first || same "$type, digits, channel 2" expected second
     done
 done
-
-# --- usage ---
-
-for value in 0 65 x ''; do
-    run --values=u8 --channels="$value" in
-    refuses "usage: --channels=$value" 2 "--channels=$value: must be a whole number from 1 to 64"
-done
-for mode in -b -l -n; do
-    run $mode --channels=2 in
-    refuses "usage: $mode" 2 "--channels needs --values"
-done
-run --values=u8 --channels=2 --percent in
-refuses "usage: --percent" 2 "gpuhisto: --channels and --percent cannot be combined; use --plot"
-run --values=u32 --bins=16777216 --channels=3 in
-refuses "too many bins" 2 "--channels=3: more than 33554432 bins in all; use fewer --bins"
-ENGINE= run --values=u32 --bins=3 --channels=2 --device=gpu in
-refuses "on the GPU" 2 "--device=gpu: the GPU cannot count channels; leave out --device"
-ENGINE= run --values=u32 --bins=3 --channels=2 --kernel=lanes in
-refuses "a kernel" 2 "--kernel=lanes: cannot count"
 
 summary

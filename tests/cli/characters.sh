@@ -199,27 +199,6 @@ awk -F '\t' '$1 == "one" { print $2 "\t" $3 }' each | sort >got
 check "--each, one" cmp got expected.one
 awk -F '\t' '$1 == "two" { print $2 "\t" $3 }' each | sort >got
 check "--each, two" cmp got expected
-printf 'a\303\251\342\202\254\360\237\230\200\302\205\n \377\342\202' >in
-"$GPUHISTO" -c in >table
-printf 'U+000A\t1\t\\n\nU+0020\t1\t'"' '"'\nU+0061\t1\ta\nU+0085\t1\t\\xc2\\x85\nU+00E9\t1\t\303\251
-U+20AC\t1\t\342\202\254\nU+1F600\t1\t\360\237\230\200\ninvalid\t2\n' >wanted
-check "the characters are shown" cmp table wanted
-# One of each category that is hidden, and what is beside it.
-printf '\302\200\302\237\302\240\302\241\302\255\341\232\200\342\200\213\342\200\216\342\200\250\342\200\251\342\200\256' >hidden
-printf '\342\200\257\343\200\200\357\273\277\363\240\201\201' >>hidden
-"$GPUHISTO" -c hidden | sed '$d' | cut -f 3 >got
-printf '%s\n' '\xc2\x80' '\xc2\x9f' '\xc2\xa0' "$(printf '\302\241')" '\xc2\xad' '\xe1\x9a\x80' '\xe2\x80\x8b' '\xe2\x80\x8e' \
-    '\xe2\x80\xa8' '\xe2\x80\xa9' '\xe2\x80\xae' '\xe2\x80\xaf' '\xe3\x80\x80' '\xef\xbb\xbf' \
-    '\xf3\xa0\x81\x81' >wanted
-check "controls, formats, separators and spaces are not" cmp got wanted
-"$GPUHISTO" -c -s in >statistics
-printf 'bytes\t17\ncharacters\t7\ndistinct\t7\ninvalid\t2\ninvalid-bytes\t3\n' >wanted
-head -n 5 statistics >got
-check "statistics" cmp got wanted
-"$GPUHISTO" -c -s --each in one >statistics
-awk -F '\t' '$1 == "in" { print $2, $3, $4, $5, $6 }' statistics >got
-echo '17 7 7 2 3' >wanted
-check "statistics of each FILE" cmp got wanted
 
 # --- shares ---
 
@@ -314,15 +293,6 @@ done
 
 # --- tables are added up ---
 
-# refuses_change CASE SED-COMMAND REASON: --merge refuses whole.json if it is changed so.
-refuses_change()
-{
-    sed "$2" whole.json >changed
-    refute "$1: nothing was changed" cmp -s changed whole.json
-    run_as "$GPUHISTO" --merge changed
-    refuses "$1" 1 "$3"
-}
-
 printf 'caf\303\251 \344\270\255\360\237\230\200 \377x\355\240\200\n%.0s' $(seq 999) >first
 printf '\320\226\302' >second
 "$HELPERS/make_zstd" -f 777 <first >third.zst
@@ -352,17 +322,6 @@ for mode in --characters --categories --blocks; do
     cut -f 1-3 out | grep -v '^invalid' >rows
     grep -v '^invalid' whole.tsv | awk -F '\t' -v OFS='\t' '{ print $1, $2, $2 }' >expected
     same "$mode, --diff" expected rows
-    refuses_change "$mode, another count" 's/"count":[0-9]*/"count":0/' 'the bins add up to'
-    refuses_change "$mode, more that is invalid" 's/"invalid":/&1/' \
-        '"counted" and "invalid" do not add up to "total"'
-    refuses_change "$mode, nothing said of invalid" 's/,"invalid":[0-9]*//' \
-        '"below", "above" and "invalid" do not belong to this mode'
-    refuses_change "$mode, an unknown row" 's/"bin":"../"bin":"##/' 'there is no bin'
-    case $mode in --characters) reason='there is no bin from' ;; *) reason='a bin has no "lo"' ;; esac
-    refuses_change "$mode, a row without a name" 's/"bin":"[^"]*",//' "$reason"
-    refuses_change "$mode, a row twice" 's/\({"bin":[^}]*}\),/\1,\1,/' 'there is no bin'
-    run_as "$GPUHISTO" --merge -s whole.json
-    refuses "$mode, --stats" 1 "--stats of characters needs the number of bytes, which tables do not hold"
 done
 
 summary

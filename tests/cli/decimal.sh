@@ -72,24 +72,4 @@ same "merged parts" expected out
 run_as "$GPUHISTO" --merge one other
 message "a table of numbers with points is merged" "other: was counted without --decimal=,, but one with"
 
-printf 'a;1,5\n' >in
-run -n -t';' -k2 in
-message "a comma without --decimal" "gpuhisto: in: line 1: '1,5' is not a number; to read commas before decimals, use --decimal=,"
-printf 'a;1.5\n' >in
-run -n -t';' -k2 --decimal=, in
-message "a point with --decimal=," \
-    "gpuhisto: in: line 1: '1.5' is not a number; with --decimal=, points stand between thousands, as in 1.234,5"
-run -n -t';' -k2 --decimal=. in
-check "a point with --decimal=." [ ! -s err ]
-run -n --decimal=, in
-refuses "no field" 2 "gpuhisto: --decimal needs --field=N or --after=STRING"
-run -nk1 --decimal=, --units in
-refuses "units" 2 "gpuhisto: --decimal and --units cannot be combined"
-run -nk.a --decimal=, in
-refuses "JSON" 2 "gpuhisto: -k and --decimal cannot be combined; numbers in JSON have a point before decimals"
-ENGINE='' run --device=gpu -nk1 --decimal=, in
-refuses "the GPU" 2 "gpuhisto: --device=gpu: the GPU cannot read --decimal; leave out --device"
-run -nk1 --decimal=x in
-refuses "another character" 2 "gpuhisto: --decimal=x: must be one of ., ,"
-
 summary

@@ -246,111 +246,11 @@ diffs --top=10 table.0 table.1
 counts "many keys, --top=10" expected
 diffs --max-keys=$((many / 2)) table.0 table.1
 refuses "--max-keys" 1 "more than $((many / 2)) keys; use a greater --max-keys"
-printf 'a\nb\n' >two
-printf 'b\nc\n' >other
-table one --by=1 two
-table another --by=1 other
-diffs --max-keys=2 one another
-refuses "--max-keys of both together" 1 "more than 2 keys; "
-diffs --max-keys=3 one another
-printf 'a\t1\t0\t-1\t0\nc\t0\t1\t1\tinf\nb\t1\t1\t0\t1\n' >expected
-counts "as many as --max-keys" expected
-diffs one one
-printf 'a\t1\t1\t0\t1\nb\t1\t1\t0\t1\n' >expected
-counts "a table and itself" expected
-: >empty
-table none --by=1 empty
-diffs none one
-printf 'a\t0\t1\t1\tinf\nb\t0\t1\t1\tinf\n' >expected
-counts "a table without keys" expected
-diffs none none
-counts "two of them" empty
-printf '{"schema":"gpuhisto-diff/1","mode":"lines","before":{"total":0,"invalid":0},"after":{"total":0,"invalid":0},"bins":[]}\n' >expected
-diffs -F json none none
-counts "two of them, JSON" expected
-
-# --- the greatest counts ---
-
-rows()
-{
-    printf '{"schema":"gpuhisto/1","mode":"lines","options":["--by=1"],"total":%s,"counted":%s,"other":0,"invalid":0,"bins":[{"key":"a","count":%s}%s]}\n' \
-        "$1" "$1" "$2" "$3"
-}
-rows 18446744073709551615 18446744073709551614 ',{"key":"b","count":1}' >large
-rows 2 1 ',{"key":"b","count":1}' >small
-printf 'a\t1\t18446744073709551614\t18446744073709551613\t1.84467e+19\nb\t1\t1\t0\t1\n' >expected
-diffs small large
-counts "a rise of almost 2^64" expected
-printf 'a\t18446744073709551614\t1\t-18446744073709551613\t5.42101e-20\nb\t1\t1\t0\t1\n' >expected
-diffs large small
-counts "a fall" expected
-diffs --sort=-count large small
-counts "a fall, by count" expected
-
-# --- formats ---
 
 printf '/a 5\n/a 7\n/b 1\nx\n/c  3\n/a 9\n/gone x\n' >old
 printf '/a 50\n/b 1\n/b 1\n/b z\n/new 3\n/c 3\n/c 4\n/c 5\n/c 6\n' >new
-table old.json -t ' ' --by=1 old
-table new.json -t ' ' --by=1 new
-cat >expected <<'EOF_2'
-key    before  after  difference    factor
-/c          1      4           3         4             |###########
-/a          3      1          -2  0.333333      #######|
-/b          1      3           2         3             |#######
-/gone       1      0          -1         0         ####|
-/new        0      1           1       inf             |####
-x           1      0          -1         0         ####|
-EOF_2
-LC_ALL=C COLUMNS=68 diffs -p --header old.json new.json
-counts "plot" expected
-cat >expected <<'EOF_2'
-/c       1  4   3         4                     |###################
-/a       3  1  -2  0.333333        #############|
-/b       1  3   2         3                     |#############
-(other)  2  1  -1       0.5               ######|
-EOF_2
-LC_ALL=C COLUMNS=68 diffs -p --top=3 old.json new.json
-counts "plot, --top" expected
-$python -c 'for i in range(100): print("/%d" % i, 1)' >hundred
-table hundred.json -t ' ' --by=1 hundred
-diffs -p old.json hundred.json
-check "a picture has 40 keys, and the rest" [ "$(wc -l <out)" -eq 41 ]
-diffs -p --all old.json hundred.json
-check "--all" [ "$(wc -l <out)" -eq 105 ]
-diffs -p --top=50 old.json hundred.json
-check "--top" [ "$(wc -l <out)" -eq 51 ]
 table old.n -t ' ' --by=1 -k2 -s old
 table new.n -t ' ' --by=1 -k2 -s new
-cat >expected <<'EOF_2'
-key	before	after	difference	factor	before_mean	after_mean	before_p50	before_p50_upper	after_p50	after_p50_upper
-/a	3	1	-2	0.333333	7	50	7	7.01	50	50
-(other)	1	7	6	7	1	3.2857142857142856	1	1	3	3.01
-EOF_2
-diffs --header --quantiles=0.5 --sort=mean --top=1 old.n new.n
-same "statistics, of others, too" expected out
-diffs --stats --sort=key --header old.n new.n
-check "--stats has four quantiles" [ "$(head -n 1 out | wc -w)" -eq 23 ]
-diffs old.n new.n
-check "without --stats what is invalid counts" grep -qx "/gone${tab}1${tab}0${tab}-1${tab}0" out
-diffs -F json --quantiles=0.5 --top=1 old.n new.n
-check "JSON, an interval" grep -q '"keys":.*"before_p50":' out
-check "JSON, numbers" $python -c 'import json, sys; json.load(open("out"))'
-printf 'status,ms\n200,5\n404,1\n' >named.csv
-table named.json --csv -t , --header-line --by=status named.csv
-diffs --header named.json named.json
-check "the name of a column" [ "$(head -n 1 out)" = "status${tab}before${tab}after${tab}difference${tab}factor" ]
-diffs -o written old.json new.json
-diffs old.json new.json
-check "-o" cmp -s out written
-diffs --nonzero --top=2 old.json new.json
-cp out expected
-diffs --all --top=2 old.json new.json
-counts "no row is empty" expected
-diffs -F json --quantiles=0.5 --nonzero old.n new.n
-check "but of keys without numbers" [ "$(grep -o '"key":"[^"]*"' out | sort | tr '\n' ' ')" = '"key":"/a" "key":"/b" "key":"/c" "key":"/new" ' ]
-diffs -s --nonzero old.n new.n
-refuses "--nonzero and --stats" 2 "gpuhisto: -s and --nonzero cannot be combined"
 
 # --- memory that cannot be had ---
 
@@ -377,47 +277,4 @@ else
     skip_part "memory that cannot be had: $why_not"
 fi
 
-# --- what is refused ---
-
-table both.json -t ' ' --by=1 --by=2 new
-table route.json -t ' ' --by=1:route new
-"$GPUHISTO" $ENGINE -q -l -F json new >letters
-"$GPUHISTO" $ENGINE -q -n -F json new >all.json
-"$GPUHISTO" $ENGINE -q -F json -t ' ' --by=1 -k2 old >plain.n
-"$GPUHISTO" $ENGINE -q -F json -t ' ' --by=1 --top=1 old >top.json
-for pair in "both.json:was counted with --by=2, but old.json without --by=2" \
-    "route.json:was counted with --by=1:route, but old.json with --by=1" \
-    "new.n:was counted with --numbers, but old.json without --numbers" \
-    "letters:was counted with --letters=4, but old.json without --letters=4" \
-    "all.json:was counted with --numbers, but old.json with --by=1"; do
-    diffs old.json "${pair%%:*}"
-    refuses "$pair" 1 "gpuhisto: ${pair%%:*}: was counted with"
-done
-diffs old.json top.json
-refuses "a table of --top" 1 "gpuhisto: top.json: was printed with --top, so keys are missing"
-diffs -s old.json new.json
-refuses "--stats of lines" 1 "gpuhisto: old.json: has no numbers for --stats and --quantiles; count with --field"
-for option in -s --quantiles=0.5 --sort=count --top=3; do
-    diffs $option all.json all.json
-    refuses "$option without keys" 1 "gpuhisto: all.json: is not by key (--by), which --stats, --quantiles, --sort and --top need"
-done
-diffs -B 3 old.json new.json
-refuses "--bins" 1 "gpuhisto: --bins: tables by key are compared without bins; leave out --bins"
-diffs -B 3 -s old.n new.n
-refuses "--bins and --stats" 2 "gpuhisto: -B and -s cannot be combined"
-diffs -p -s old.n new.n
-refuses "a plot of statistics" 1 "gpuhisto: --plot: a comparison by key has no statistics; use --stats without --plot"
-diffs -s plain.n new.n
-refuses "no moments" 1 'gpuhisto: plain.n: ' 'has no "moments"'
-diffs --sort=p99 old.json new.json
-refuses "lines by a statistic" 1 "gpuhisto: --sort=p99: must be one of key, count; "
-diffs --sort=after old.n new.n
-refuses "a column that is none" 1 "gpuhisto: --sort=after: must be one of key, count, invalid, min, max, sum, mean, stddev, p50"
-for option in --percent --each --threads=2 --by=1; do
-    diffs $option old.json new.json
-    refuses "$option" 2 "--diff" "cannot be combined"
-done
-head -n 1 old.n >cut.n
-diffs cut.n old.n
-refuses "a table that is truncated" 1 "gpuhisto: cut.n: ends after table 1 of "
 summary

@@ -70,10 +70,6 @@ for chunk in 1 64 1000; do
     each -n --chunk-size=$chunk -- dir/few dir/odd dir/n8 dir/none dir/n1
 done
 each -n --invalid=skip --percent -- dir/few dir/odd
-run -n --each dir/few dir/odd dir/none
-message "the first invalid token of all" "dir/odd: line 1: 'x' is not a number"
-run -n --each --invalid=error dir/few dir/odd
-refuses "--invalid=error" 1 "dir/odd: line 1: 'x' is not a number"
 
 # --- compressed FILEs, side by side, cut within numbers and values ---
 
@@ -97,92 +93,10 @@ run --each dir/fifo dir/100.1 dir/many.zst
 counts "a fifo before files" all
 wait $!
 
-# --- formats ---
-
 printf 'abc' >a
-printf 'xyz?' >'b "c' # a blank and a double quote
-newline='d
-e\f'
-printf 'a' >"$newline"
-cat >expected <<'EOF_'
-file	bin	count	share	running
-a	a-i	3	100.0000	100.0000
-a	j-r	0	0.0000	100.0000
-a	s-z	0	0.0000	100.0000
-b \x22c	a-i	0	0.0000	0.0000
-b \x22c	j-r	0	0.0000	0.0000
-b \x22c	s-z	3	75.0000	75.0000
-d\x0ae\\f	a-i	1	100.0000	100.0000
-d\x0ae\\f	j-r	0	0.0000	100.0000
-d\x0ae\\f	s-z	0	0.0000	100.0000
-EOF_
-run --each -l9 --header --percent a 'b "c' "$newline"
-counts "tsv" expected
-cat >expected <<'EOF_'
-file,bin,count
-a,a-i,3
-a,j-r,0
-a,s-z,0
-"b ""c",a-i,0
-"b ""c",j-r,0
-"b ""c",s-z,3
-d\x0ae\\f,a-i,1
-d\x0ae\\f,j-r,0
-d\x0ae\\f,s-z,0
-EOF_
-run --each -l9 --header -F csv a 'b "c' "$newline"
-counts "csv" expected
-cat >expected <<'EOF_'
-{"schema":"gpuhisto/1","file":"a","mode":"letters","options":["--letters=26"],"total":3,"counted":3,"other":0,"bins":[{"bin":"a-z","lo":97,"hi":122,"count":3}]}
-{"schema":"gpuhisto/1","file":"b \"c","mode":"letters","options":["--letters=26"],"total":4,"counted":3,"other":1,"bins":[{"bin":"a-z","lo":97,"hi":122,"count":3}]}
-{"schema":"gpuhisto/1","file":"d\u000ae\\f","mode":"letters","options":["--letters=26"],"total":1,"counted":1,"other":0,"bins":[{"bin":"a-z","lo":97,"hi":122,"count":1}]}
-EOF_
-run --each -l26 -F json a 'b "c' "$newline"
-counts "json" expected
-cat >expected <<'EOF_'
-==> a <==
-0x61  1  33.33  a  ###################
-0x62  1  33.33  b  ###################
-0x63  1  33.33  c  ###################
-
-==> b "c <==
-0x3f  1  25.00  ?  ###################
-0x78  1  25.00  x  ###################
-0x79  1  25.00  y  ###################
-0x7a  1  25.00  z  ###################
-EOF_
-COLUMNS=38 run --each -p a 'b "c'
-counts "plot" expected
-cp a copy
-run --each -l26 <copy
-printf -- '-\ta-z\t3\n' >expected
-counts "standard input" expected
-run --each -l26 - a <copy
-printf -- '-\ta-z\t3\na\ta-z\t3\n' >expected
-counts "standard input and a FILE" expected
-run --each -l26 --nonzero a 'b "c' -o table
-refute "--output: nothing on standard output" [ -s out ]
-cp table out
-printf 'a\ta-z\t3\nb \\x22c\ta-z\t3\n' >expected
-counts "--output" expected
-
+printf 'xyz?' >'b "c'
 printf '1 1 3' >one
 printf '2' >two
-cat >expected <<'EOF_'
-file	lo	count	hi
-one	-inf	0	0
-one	0	2	2
-one	2	1	4
-one	4	0	inf
-one	invalid	0
-two	-inf	0	0
-two	0	0	2
-two	2	1	4
-two	4	0	inf
-two	invalid	0
-EOF_
-run -n --each --header --edges=0,2,4 one two
-counts "numbers" expected
 
 # --- statistics: those of a run for each FILE, in one row ---
 
@@ -200,17 +114,6 @@ statistics_of()
 }
 ENGINE_=$ENGINE
 ENGINE=--device=cpu
-cat >expected <<'EOF_'
-file	count	invalid	min	max	sum	mean	stddev	p0	p0_upper	p60	p60_upper
-one	3	0	1	3	5	1.6666666666666667	0.9428090415820634	1	1	1	2
-two	1	0	2	2	2	2	0	2	2	2	2
-EOF_
-run -n --each --edges=0,2,4 --quantiles=0,0.6 one two
-counts "quantiles" expected
-run -n --each --edges=0,2,4 --quantiles=0 -F json one two
-check "quantiles, json: an object a line" [ "$(grep -c '^{"schema":.*"quantiles":\[{"q":0,.*}\],"stats":{.*},"moments":{.*}}$' out)" -eq 2 ]
-run -n --each -p --edges=0,2,4 --quantiles=0 one two
-check "quantiles, plot: two parts" [ "$(grep -c '^p0  ' out)" -eq 2 ]
 for options in -b -l "-n --quantiles=0,0.5,1" "-n -B 5 --min=0 --max=9999" --values=u8 --values=f64 \
     "-n --invalid=skip"; do
     set -- dir/few dir/none dir/n1 dir/odd dir/n8
@@ -235,34 +138,13 @@ for options in -b -l "-n --quantiles=0,0.5,1" "-n -B 5 --min=0 --max=9999" --val
         same "statistics, $options, csv" expected out
     done
 done
-run -q --each -ns one two
-check "statistics: the first row" [ "$(sed -n 1p out | cut -f 1-4,9-10)" = \
-    "file${tab}count${tab}invalid${tab}min${tab}p50${tab}p50_upper" ]
-run -q --each -ns -F json one two
-check "statistics, json" [ "$(grep -c '^{.*"file":.*"stats":{"count":[13],.*}}$' out)" -eq 2 ]
-run -q --each -nps one two
-check "statistics, plot" [ "$(grep -c '^==> .* <==$' out)" -eq 2 ]
-# Of compressed files it is said, once, what the entropy is of.
-"$HELPERS/make_zstd" <one >one.zst
-"$HELPERS/make_zstd" <two >two.zst
-run --each -s one one.zst two.zst
-message "entropy of compressed files" "their entropy is that of the content; use --decompress=none"
-check "entropy of compressed files: one line" [ "$(wc -l <err)" -eq 1 ]
-for options in "-q one.zst" "-n one.zst" "-d none one.zst" "one two"; do
-    run --each -s $options
-    check "entropy, $options" [ ! -s err ]
-done
 ENGINE=$ENGINE_
 
 # --- what fails, fails as a whole ---
 
-run --each -l a missing 'b "c'
-refuses "a FILE that is missing" 1 "missing: No such file"
 head -c 2000 dir/many.zst | head -c 1500 >dir/bad.zst
 run --each -l a dir/bad.zst 'b "c'
 refuses "a FILE that is truncated" 1 "dir/bad.zst: "
-ENGINE='' run --each --values=u32 --bins=70000 --device=gpu a
-refuses "too many bins for a GPU" 2 "--each: the GPU cannot count files separately with 70003 bins"
 printf '\1\0\0\0' >number
 printf 'number\t-inf\t0\t0\nnumber\t0\t0\t1\nnumber\t1\t1\t2\n' >expected
 ENGINE='' run_as "$GPUHISTO" --each --values=u32 --bins=70000 number
@@ -294,15 +176,6 @@ if can_interpose; then
 else
     skip_part "allocations that fail: $why_not"
 fi
-
-# --- long names ---
-
-printf '1\n2\n' >numbers
-name=$(printf './%.0s' $(seq 600))numbers
-run --each -np "$name"
-check "a long name: its heading" [ "$(head -n 1 out)" = "==> $name <==" ]
-run --each -n "$name"
-check "a long name: its rows" [ "$(head -n 1 out)" = "$name${tab}1${tab}1${tab}1.01" ]
 
 # --- thousands of small FILEs ---
 

@@ -82,17 +82,6 @@ shows "a pipe, byte by byte"
 expect bytes 10 one
 run $options one
 shows "a byte"
-run --each=10 none
-: >expected
-counts "an empty file" expected
-run --each=10 -s none
-counts "statistics of an empty file" expected
-run --each=10 --header -l26 none
-printf 'offset\tbin\tcount\n' >expected
-counts "an empty file: header" expected
-run --each=10 -p none
-: >expected
-counts "plot of an empty file" expected
 
 # --- every cut, plain and compressed ---
 
@@ -175,111 +164,14 @@ else
     skip_part "a header: NumPy is not installed"
 fi
 
-# --- pairs, and two histograms at once ---
+# --- output, and what fails ---
 
-run --pairs=aligned --each=4 -q one
-refuses "half a pair" 1 "one: ends inside a pair"
-printf 'abcdab' >pairs
-printf '0\t0x6162\t1\n0\t0x6364\t1\n4\t0x6162\t1\n' >expected
-run --pairs=aligned --each=4 pairs
-cut -f1-3 out >rows
-same "pairs" expected rows
-printf '0\ta-z\t2\n4\ta-z\t1\n\n0\t0x61\t2\n2\t0x41\t2\n4\t0x61\t1\n' >expected
-printf 'aaAAa' >letters
-run -l26 --each=2 --also -b --nonzero letters
-cut -f1-3 out >rows
-same "two histograms" expected rows
-
-# --- formats ---
-
-printf 'abcxyz??' >a
-cat >expected <<'END'
-file,offset,bin,count,share,running
-a,0,a-m,3,60.0000,60.0000
-a,0,n-z,2,40.0000,100.0000
-a,5,a-m,0,0.0000,0.0000
-a,5,n-z,1,33.3333,33.3333
-"b ""c",0,a-m,3,60.0000,60.0000
-"b ""c",0,n-z,2,40.0000,100.0000
-"b ""c",5,a-m,0,0.0000,0.0000
-"b ""c",5,n-z,1,33.3333,33.3333
-END
-cp a 'b "c'
-run -l13 --each=5 -F csv --header --percent a 'b "c'
-counts "csv" expected
-cat >expected <<'END'
-{"schema":"gpuhisto/1","offset":0,"mode":"letters","options":["--letters=26"],"total":5,"counted":5,"other":0,"bins":[{"bin":"a-z","lo":97,"hi":122,"count":5}]}
-{"schema":"gpuhisto/1","offset":5,"mode":"letters","options":["--letters=26"],"total":3,"counted":1,"other":2,"bins":[{"bin":"a-z","lo":97,"hi":122,"count":1}]}
-END
-run -l26 --each=5 -F json a
-counts "json" expected
-run -l26 --each=5 -F json a a
-check "json, files" [ "$(grep -c '^{"schema":"gpuhisto/1","file":"a","offset":[05],"mode"' out)" -eq 4 ]
-cat >expected <<'END'
-==> a, offset 0 <==
-a-m  3  60.00  #########################
-n-z  2  40.00  #################
-
-==> a, offset 5 <==
-a-m  0   0.00
-n-z  1  33.33  #########################
-
-==> one, offset 0 <==
-a-m  0    0.00
-n-z  1  100.00  ########################
-END
-COLUMNS=40 run -l13 --each=5 -p a one
-counts "plot, files" expected
-run -l13 --each=5 -p a
-check "plot, a file" [ "$(head -n 1 out)" = "==> offset 0 <==" ]
-run --values=u8 --channels=2 --each=4 -s a
-cut -f1-5 out >rows
-cat >expected <<'END'
-offset	channel	count	invalid	min
-0	1	2	0	97
-0	2	2	0	98
-4	1	2	0	63
-4	2	2	0	63
-END
-same "channels" expected rows
-run --values=u8 --edges=0,100,256 --right --each=5 -F prometheus a
-check "prometheus" grep -q '^gpuhisto_values_bucket{offset="5",le="100.0"} 2$' out
-run --values=u8 --edges=0,100,256 --right --each=5 -F prometheus a one
-check "prometheus, files" grep -q '^gpuhisto_values_bucket{file="a",offset="5",le="100.0"} 2$' out
-check "prometheus, files: count" grep -q '^gpuhisto_values_count{file="a",offset="0"} 5$' out
-run -l13 --each=5 -F json a a
-cp out table.json
-ENGINE='' run --merge table.json
-printf 'a-m\t6\nn-z\t6\n' >expected
-counts "--merge adds blocks up" expected
 run --each=5 -s image -o table
 refute "--output: nothing on standard output" [ -s out ]
 check "--output" [ "$(wc -l <table)" -eq 4801 ]
 
-# --- what is refused ---
-
-refused()
-{
-    text=$1
-    shift
-    ENGINE='' run "$@" image
-    refuses "$*" 2 "$text"
-}
-refused "--each=5 needs --bytes, --letters or --values, as blocks cut lines" -n --each=5
-refused "as blocks cut characters" -c --each=5
-refused "as blocks cut characters" --bytes --each=5 --also --categories
-refused "needs --pairs=aligned" --pairs --each=6
-refused "--each=6: blocks must hold whole values of 4 bytes; use --each=8" --values=u32 --digits=2 --each=6
-refused "use --each=12" --values=u16 --digits=2 --channels=3 --each=8
-refused "the GPU cannot count blocks separately; use --device=cpu" --each=5 --device=gpu
-refused "--each=0: must be a size" --each=0
-refused "--each=x: must be a size" --each=x
-refused "--by and --each cannot be combined" --by=1 --each=5
-refused "--interval and --each cannot be combined" --interval=1 --each=5
 ENGINE='' run_as "$GPUHISTO" --each=24000 -s image
 check "auto counts on the CPU" [ "$(wc -l <out)" -eq 2 ]
-run --each=10 -l a missing
-refuses "a file that is missing" 1 "missing: No such file"
 head -c 1000 frame.zst >bad.zst
 run --each=1000 bad.zst
 refuses "a file that is truncated" 1 "bad.zst: "

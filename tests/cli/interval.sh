@@ -224,18 +224,6 @@ if [ -w /dev/full ]; then
     refuses "a full disk" 1 "standard output: No space left on device"
 fi
 
-# --- usage ---
-
-for value in 0 0.05 -1 x '' 1s 86401 inf; do
-    run --interval="$value" text
-    refuses "usage: --interval=$value" 2 "--interval=$value: must be a number of seconds from 0.1 to 86400"
-done
-for option in --output=file --each; do
-    run --interval=1 $option text
-    refuses "usage: $option" 2 "gpuhisto: --interval and ${option%=*} cannot be combined"
-done
-ENGINE= run --interval=1 --device=gpu --values=u32 --bins=100000 text
-refuses "usage: many bins" 2 "--interval: with 100003 bins the GPU reports counts only at the end of input; use --device=cpu"
 head -c 4000 text >part
 ENGINE= run --interval=1 --values=u32 --bins=100000 part
 check "many bins without a GPU" [ "$(cat status)" -eq 0 ]

@@ -137,74 +137,9 @@ for limit in $limits; do
     done
 done
 
-printf '{"a":1}\n{"b":2,"a":%16777210d}\n' 3 >records
-run -k .a --invalid=error records
-refuses "a record that is too long" 1 "gpuhisto: records: line 2: longer than 16777216 bytes"
-for size in 1048576 1048577; do
-    key=$(printf '%*s' $((size - 2)) '' | tr ' ' k)
-    printf '{"a":"%s","n":1}\n{"a":"short","n":2}\n' "$key" >records
-    run -q --by=.a records
-    check "a key of $size bytes" [ "$(grep -c "^(invalid)${tab}1$" out)" = $((size - 1048576)) ]
-done
-run -k .n --by=.a --invalid=error records
-refuses "a key that is too long" 1 "gpuhisto: records: line 1: a key of more than 1048576 bytes"
-
-# --- exact integers, units, options ---
-
-printf '{"n":18446744073709551615}\n{"n":"18446744073709551615"}\n{"n":9007199254740993}\n' >large
-printf '18446744073709551615\n18446744073709551615\n9007199254740993\n' | "$GPUHISTO" --device=cpu -sn >expected
-run -sk .n large
-counts "statistics" expected
-check "2^64 - 1 is exact" grep -q "^max${tab}18446744073709551615$" out
-check "2^53 + 1 is exact" grep -q "^min${tab}9007199254740993$" out
-printf '0.35\n4096\n0.012\n7\nx\n' | "$GPUHISTO" --device=cpu -nq >expected
-printf '{"t":"350ms"}\n{"t":"4KiB"}\n{"t":"12 ms"}\n{"t":7}\n{"t":7ms}\n' >units
-run -q --units -k .t units
-counts "units" expected
-run -k .t units
-message "advice" "units: line 1: '350ms' is not a number; to read units, use --units"
-printf '{"a":1}\n{"a":2}\n[{"a":3]\n{"b":1}\n' >lines
-run -k .a --invalid=error lines
-refuses "--invalid=error" 1 "gpuhisto: lines: line 3: not valid JSON at byte 8"
-printf '[\n{"a":1},\n{"a":2}\n]\n' >array
-run -k .a --invalid=error array
-refuses "an array over several lines" 1 "array: line 1: not valid JSON at byte 2; to make lines of an array, use jq -c '.[]'"
-run -k .b --invalid=error lines
-refuses "no value" 1 "gpuhisto: lines: line 1: no .b"
-printf '1\n2\n' | "$GPUHISTO" --device=cpu -n >expected
-run -k .a --invalid=skip lines
-counts "--invalid=skip" expected
-run -k .a -F json lines
-check "options in a table" grep -q '"options":\["--numbers","--field=.a"' out
-printf '{"a":5,"b":{"c":6}}\n' | run -qk .a --also -k .b.c
-check "--also" grep -q "^6${tab}1${tab}" out
-for path in .. .a. .a[ .a[]b .a[x] '.a b' .a? '."a' '.[1048577]' .a]; do
-    run -k "$path" lines
-    refuses "-k '$path'" 2 "--field=$path: must be a path such as .http.latency_ms"
-done
-run -k .a --csv lines
-refuses "--csv" 2 "-k .a and --csv cannot be combined; a path is for lines of JSON"
-run -k .a -t, lines
-refuses "-t" 2 "-k .a and -t , cannot be combined"
-run -k .a --after=a lines
-refuses "--after" 2 "-k and --after cannot be combined"
-printf '.a b\n7 8\n' | run -k .a --header-line
-check "a column whose name begins with a period" grep -q "^7${tab}1" out
-run_as "$GPUHISTO" --device=gpu -k .a lines
-refuses "a GPU" 2 "--device=gpu: the GPU cannot count"
-run -q -k '."a \u00e9\\"[-1].b' -F json -o table long
-"$GPUHISTO" -q -k '."a \u00e9\\"[-1].b' long >expected
-run_as "$GPUHISTO" --merge table
-counts "a path in a table" expected
 
 # --- keys ---
 
-printf '{"a":"\\u00e9\\n","b":1}\n{"a":"\303\251\\n","b":"2"}\n{"a":\n{"a":{"x":1},"b":3}\n{"a":12,"b":null}\n"a\n{"b":4}\n' >keys
-printf '12\t1\n{\\x22x\\x22:1}\t1\n\303\251\\x0a\t2\n(invalid)\t3\n' >expected
-for cpu in $counters; do
-    run_as env GPUHISTO_CPU="$cpu" "$GPUHISTO" $ENGINE -q --by .a keys
-    counts "--by a path, $cpu" expected
-done
 for cpu in $counters; do
     for way in "--by .time:15-16 -s -k .a.b" "--by .b -k .x[0]" "--by .a.b" "--by .x[-2] --stats -k .x[0]"; do
         "$GPUHISTO" --device=cpu --threads=1 -q $way small >expected

@@ -15,15 +15,6 @@ can_share || { merge= && skip_part "shards: $why_not"; }
 
 # --- names that are written in several ways ---
 
-printf '{"s":200}\n{"s":"200"}\n{"s":"404"}\n' >in
-printf '200\t2\n404\t1\n' >expected
-run --by=.s in
-counts "a number and the same in quotes" expected
-printf 'x"y\n"x""y"\n"a""b"\n' >in
-printf 'a\\x22b\t1\nx\\x22y\t2\n' >expected
-run --csv --by=1 in
-counts "a quote, and the same doubled" expected
-
 case $SANITIZED,$SCALE in
 yes,*) runs=60 ;;
 *,small) runs=600 ;;
@@ -83,10 +74,6 @@ for which in 1 2; do
         same "field $which as a number, $cpu" expected sums
     done
 done
-printf '"t"o"p",n\n"1"2,3\n' >in
-printf '12\t1\n' >expected
-run --csv --header-line --by='to"p"' in
-counts "a column whose name goes on after a quote" expected
 
 # --- byte order marks ---
 
@@ -179,10 +166,6 @@ for size in 1048575 1048576 1048577; do
         counts "a pipe, a record of $size bytes after a mark $more" expected
     done
 done
-printf "${bom}a\nb\n" >in
-printf 'b\t1\n\\xef\\xbb\\xbfa\t1\n' >expected
-run --by=1 in
-counts "lines that are not CSV have no mark" expected
 # Records of 8 bytes, as many as shards.
 printf "{\"s\":1}\n${bom}1234\n${bom}5678\n" >in
 run --by=. in
@@ -190,33 +173,8 @@ message "a mark in the second record" "in: line 2: not valid JSON at byte 1"
 cp out expected
 "$HELPERS/make_zstd" -f 8 <in >in.zst
 [ -z "$merge" ] || marked_shards "a mark in the second record" --by=.
-printf "$bom${bom}a\n" >in
-printf '\\xef\\xbb\\xbfa\t1\n' >expected
-run --csv --by=1 in
-counts "a second mark" expected
-printf '\357\273"a,1\n' >in
-printf '\\xef\\xbb\\x22a\t1\n' >expected
-for more in "" --chunk-size=1 --chunk-size=2; do
-    cat in | run --csv --by=1 $more
-    counts "a part of a mark $more" expected
-done
-printf '\357\273' | run --csv --by=1
-printf '\\xef\\xbb\t1\n' >expected
-counts "two bytes of a mark" expected
 
-# --- carriage returns instead of newlines ---
-
-printf 'who,n\ra,1\rb,2\r' >in
-for how in "--csv --by=n" "--csv -k n" "-t , -k n" "-t , --by=n"; do
-    run $how --header-line in
-    refuses "$how" 1 "gpuhisto: in: no column is called 'n'; it has carriage returns instead of newlines; use tr '\\r' '\\n' <FILE | gpuhisto"
-    run $how --header-line <in
-    refuses "$how, standard input" 1 "standard input: no column is called 'n'; it has carriage returns instead of newlines"
-done
-printf 'who,n\r\na,1\r\n' >in
-run --csv --header-line --by=m in
-refuses "lines that end with both" 1 "gpuhisto: in: no column is called 'm'"
-refute "lines that end with both" grep -q 'carriage returns' err
+# --- many rows ---
 
 # More rows than a thread has pages for: 500 keys with 40 pages each.
 awk 'BEGIN { for (i = 0; i < 2; i++) for (j = 0; j < 40; j++) for (k = 0; k < 500; k++)

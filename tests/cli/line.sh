@@ -124,31 +124,7 @@ grep -a GET in >kept
 run -q --line=combined --by=path --lines-with=GET in
 counts "--lines-with" expected
 
-printf 'GET /a 350ms\nGET /b 2 s\nGET /a 1m\n' >times
-run --line='$method $path $time' --field=time --by=path -F csv --units times
-printf '/a,0.35,1,0.351\n/a,60,1,60.1\n/a,invalid,0,\n/b,2,1,2.01\n/b,invalid,0,\n' >expected
-counts "--units" expected
-printf '350ms,3\n2 s,4\n' >units
-run --line='$time,$count' --field=time --units units
-printf '0.35\t1\t0.351\n2\t1\t2.01\ninvalid\t0\n' >expected
-counts "a unit in the part alone" expected
-printf 'GET /a 350 ms\n' >units
-run --line='$method $path $time $unit' --field=time --units units
-printf '350\t1\t351\ninvalid\t0\n' >expected
-counts "a unit is not in the next part" expected
-
-# Each histogram has a format of its own.
-printf '1 2\n3 4\n3 2\n' >pairs
-run --line='$a $b' --field=a --also --line='$c $d' --field=d --also -k 2 -F json pairs
-sed 's/.*"options":\[\([^]]*\)\].*"bins":/\1/' out >found
-cat >expected <<'END'
-"--numbers","--field=a","--line=$a $b","--digits=3"[{"lo":1,"hi":1.01,"count":1},{"lo":3,"hi":3.01,"count":2}]}
-"--numbers","--field=d","--line=$c $d","--digits=3"[{"lo":2,"hi":2.01,"count":2},{"lo":4,"hi":4.01,"count":1}]}
-"--numbers","--field=2","--digits=3"[{"lo":2,"hi":2.01,"count":2},{"lo":4,"hi":4.01,"count":1}]}
-END
-same "--also" expected found
-
-# A format may have as many names as it can, and texts longer than what is read at once.
+# Texts may be longer than what is read at once.
 long_text=$(head -c 200 /dev/zero | tr '\0' =)
 $python -c "print('\n'.join('=' * n + '%d' % n + '$long_text' + '7' for n in (0, 1, 199, 200, 201)))" >in
 for kernel in $(kernels_here); do
@@ -159,18 +135,6 @@ found = collections.Counter(line.split('$long_text', 1)[1] for line in open('in'
 print('\n'.join('%s\t%d' % each for each in sorted(found.items())))" >expected
     same "$kernel: a long text" expected out
 done
-names=$(seq 32)
-# shellcheck disable=SC2086 # several words
-run -n --line="$(printf '$n%d,' $names)" --field=n32 <<END
-$(printf '%d,' $names)
-END
-printf '32\t1\t32.1\ninvalid\t0\n' >expected
-counts "32 names" expected
-
-# Keys of logfmt are decoded, those of other formats are not.
-printf '%s\n' 'm="a \"b\" \\ \x \n" n=1' 'm=' 'x n="m=2" m="" m=3' >in
-run -q --line=logfmt --by=m -F json in
-check "escapes of logfmt" grep -qF '"key":"a \"b\" \\ \\x \u000a"' out
 
 # --- tables ---
 
@@ -194,112 +158,6 @@ if can_share; then
     message "tables of other formats" "other.json: was counted with --line=logfmt, but one.json with --line=common"
 else
     skip_part "--part: $why_not"
-fi
-
-# --- hostile lines ---
-
-long()
-{
-    head -c "$1" /dev/zero | tr '\0' "$2"
-}
-
-# A record of 1 MiB counts, one that is longer does not; whatever is in it, it takes no longer.
-{
-    long 1048570 a && echo ' "b" 7'
-    long 1048571 a && echo ' "b" 7'
-    printf 'a "' && long 1048570 '"' && echo
-    printf 'a "' && long 1048570 '\\' && echo
-    printf 'a ' && long 1048573 '"' && echo
-    printf 'a "b\\" 7\n'
-    printf 'a "b\\\\" 7\n'
-    printf 'a "\0\377" 7'
-} >in
-run --line='$a "$b" $c' --field=c in
-printf '7\t3\t7.01\ninvalid\t5\n' >expected
-same "long lines" expected out
-message "long lines" "in: line 2: longer than 1048576 bytes"
-sed -n 3,8p in | run --line='$a "$b" $c' --by=b
-message "quotes that never end" "line 1: does not match --line, as no '\" ' follows \$b"
-{
-    printf 'm="' && long 1048573 b && printf '\nm="' && long 1048572 '\\' && printf '"\nm="x\n'
-} >in
-run --line=logfmt --by=m --top=1 in
-message "quotes of logfmt that never end" "in: line 1: no m="
-
-# --- messages ---
-
-printf '%s\n' 'a [b] "GET / HTTP/1.1" 5' 'x' >in
-run --line='$a [$b] "$request" $n' --by=protocol in
-message "a line that does not match" "in: line 2: does not match --line, as no ' [' follows \$a"
-echo '>a [b] "" 5' >>in
-run --line='>$a [$b] "$request" $n' --by=b in
-message "a line that begins otherwise" "in: line 1: does not match --line, as it does not begin with '>'"
-printf 'a "GET /"\n' >in
-run --line='$a "$request"' --by=path in
-message "a request that is not three words" "in: line 1: no path, as the request is 'GET /'"
-run --line=syslog --by=tag in
-message "no syslog" "in: line 1: not a line of syslog, as there is no time"
-printf 'Nov 22 10:05:07 host x y\n' >in
-run --line=syslog --by=tag in
-message "no tag" "in: line 1: no tag"
-run --line=logfmt --by=level in
-message "no name" "in: line 1: no level="
-
-# --- what is refused ---
-
-# usage TEXT ARGUMENT...
-usage()
-{
-    text=$1
-    shift
-    run "$@" </dev/null
-    refuses "$*" 2 "$text"
-}
-
-usage "--by=x: --line has no such name; it has remote_addr, remote_user, time_local, request, method, path, protocol, status, body_bytes_sent" \
-    --line=common --by=x
-usage "--field=2: --line has no such name; it has time, host, tag, pid, message" --line=syslog --field=2
-usage "--by=.a: --line has no such name; it has a, b" --line='$a ${b}c' --by=.a
-usage "--by=a=: must be a name that stands before an = in logfmt, as in --by=level" --line=logfmt --by=a=
-usage "--field=-1: must be a name that stands before an = in logfmt, as in --field=level" --line=logfmt --field=-1
-usage "--line=combine: must be common, combined, syslog or logfmt, or text with the \$names of its parts, as in --line='\$time \$level \$message'" \
-    --line=combine --by=a
-usage "--line=: must be common" --line= --by=a
-usage "no text between \$a and \$b ends the first" --line='$a$b' --by=a
-usage "\$a stands twice; use another name" --line='$a $a' --by=a
-for bad in '$' '$a $' '${a $b' '${}' '$1' 'a$$b'; do
-    usage "--line=$bad: a name must follow each \$, as in \$status or \${status}" --line="$bad" --by=a
-done
-usage "there may be at most 32 names" --line="$(printf '$a%d ' $(seq 33))" --by=a1
-usage "must be one line" --line="\$a
-\$b" --by=a
-usage "--line=/(a) b/: has no named group, such as (?<status>[0-9]+)" --line='/(a) b/' --by=a
-usage "a format of Apache's; use --line=common, or write \$remote_addr for %h" --line='%h %l %u %t "%r" %>s %b' --by=a
-usage "a format of Apache's; use --line=combined" --line='%h %l %u %t "%r" %>s %b "%{Referer}i" "%{User-agent}i"' --by=a
-usage "--line needs --field=N or --by=FIELD" --line=common
-usage "--line needs --field=N or --by=FIELD" -n --line=common
-usage "--line and --csv cannot be combined" --line=common --csv --by=path
-usage "--line and --separator cannot be combined" --line=common --separator=, --by=path
-usage "--line and -t cannot be combined" --line=common -t, --by=path
-usage "--line and --header-line cannot be combined" --line=common --header-line --by=path
-usage "--line and --after cannot be combined" --line=common --after=a --by=path
-ENGINE='' usage "--device=gpu: the GPU cannot read --line; leave out --device" --device=gpu -n --line=common --field=status
-
-if [ $has_regex = no ]; then
-    skip_part "this build has no regular expressions"
-else
-    usage "--line=/(?<a>b/: missing closing parenthesis at byte 6 of the expression; see pcre2pattern(3)" --line='/(?<a>b/' --by=a
-    usage "--line=/\(?<a>(?<b>c)(?J)(?<b>d)/: b must be the name of one group" --line='/\(?<a>(?<b>c)(?J)(?<b>d)/' --by=b
-    usage "--by=a: --line has no such name; it has b" --line='/\(?<a>(?<b>c)/' --by=a
-    usage "may have at most 32 names" --line="/$(printf '(?<a%d>.)' $(seq 33))/" --by=a1
-    printf 'x=1\r\ny\nx=2\n' >in
-    run --line='/x=(?<n>[12]$)|y/' --by=n in
-    printf '1\t1\n2\t1\n(invalid)\t1\n' >expected
-    check "groups that take no part" cmp -s out expected
-    message "groups that take no part" "in: line 2: no n"
-    { head -c 60 /dev/zero | tr '\0' a && echo '!'; } >in
-    run --line='/^(?<x>(a+)+)$/' --by=x in
-    message "backtracking" "in: line 1: takes more backtracking than PCRE2 is allowed"
 fi
 
 summary

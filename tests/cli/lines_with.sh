@@ -221,25 +221,8 @@ for way in "--by=1" "-k -1 --by=1 --digits=1" "--csv -k 1 --by=2:1-2"; do
     done
 done
 
-# --- headers, several files, several histograms, shares ---
+# --- shares ---
 
-printf 'ms,name\n1,a\n2,b\n3,a\n' >header.csv
-printf '1\t1\t1.01\n3\t1\t3.01\ninvalid\t0\n' >expected
-run --csv -k ms --header-line --lines-with=a header.csv
-counts "a header" expected
-printf 'name,ms\nx,9\na,1\na,3\n' >other.csv
-sed 'p; d' expected >twice && sed -i 's/\t1\t/\t2\t/' twice
-run --csv -k ms --header-line --lines-with=a, header.csv other.csv
-printf '1\t1\t1.01\n3\t1\t3.01\ninvalid\t0\n' >expected
-counts "a header without it" expected
-run --csv -k ms --header-line --lines-without=b --lines-without=x --each header.csv other.csv
-{ sed 's/^/header.csv\t/' expected; sed 's/^/other.csv\t/' expected; } >each
-counts "--each" each
-run -n -t, -k 1 --lines-with=,a --also -n -t, -k 1 --lines-with=b -q header.csv
-printf '1\t1\t1.01\n3\t1\t3.01\ninvalid\t0\n\n2\t1\t2.01\ninvalid\t0\n' >expected
-counts "--also" expected
-run -n --lines-with=1 --also -n header.csv
-refuses "--also without" 2 "-n and -n cannot be counted in one pass, as they read lines differently"
 if can_share; then
     "$GPUHISTO" --device=cpu -nq -k 1 --lines-with=aab large -F json >whole.json
     for k in 1 2 3; do
@@ -249,46 +232,4 @@ if can_share; then
     "$GPUHISTO" --device=cpu -nq -k 1 --lines-with=aab large >expected
     counts "shares" expected
 fi
-printf 'a 1\nb 2\n' >some
-printf '%s\n' '--lines-with=a --lines-with=b' '--lines-with=b --lines-with=a --lines-with=b' | while read -r way; do
-    run -n -q -k 2 $way -F json some && mv out "json.$(echo "$way" | wc -c)"
-done
-same "one order" json.30 json.45
-run -n -q -k 2 --lines-with='\x a' -F json some && mv out with
-run -n -q -k 2 -F json some && mv out without
-check "words" grep -qF '"--lines-with=\\x5cx a"' with
-ENGINE='' run --merge with with
-counts "--merge" /dev/stdin <<END
-invalid${tab}0
-END
-ENGINE='' run --merge with without
-message "--merge of a table without" "was counted without --lines-with"
-
-# --- what is refused ---
-
-for option in --lines-with --lines-without; do
-    for string in "" "a
-b" "$(printf 'a\rb')"; do
-        run -n "$option=$string" </dev/null
-        refuses "$option '$string'" 2 "$option=" "must be text within a line, as in $option=GET"
-    done
-    for mode in -b -c -l --pairs; do
-        run $mode $option=x </dev/null
-        refuses "$mode $option" 2 "$mode and $option cannot be combined; pipe lines in, as in grep "
-    done
-    for mode in --values=u8 ""; do
-        run $mode $option=x </dev/null
-        refuses "$mode $option" 2 "$option needs --numbers"
-    done
-done
-many=$(seq -f --lines-with=%g 101 116)
-{ seq 100 116 | tr '\n' ' ' && printf '\n101 102\n'; } >numbers
-run -n -q -B1 --min=0 --max=1000 $many --lines-with=105 numbers
-printf -- '-inf\t0\t0\n0\t17\t1000\n1000\t0\tinf\ninvalid\t0\n' >expected
-counts "16 strings" expected
-run -n $many --lines-without=x </dev/null
-refuses "17 strings" 2 "--lines-without=x: there may be at most 16 such strings"
-run_as "$GPUHISTO" --device=gpu -n --lines-with=x </dev/null
-refuses "--device=gpu" 2 "--device=gpu: the GPU cannot leave lines out; leave out --device"
-
 summary

@@ -23,31 +23,6 @@ tells()
 
 # --- known names ---
 
-printf '\377\n\\xff\n\\\\xff\nC:\\\n' >in
-printf 'C:\\\\\t1\n\\\\\\\\xff\t1\n\\\\xff\t1\n\\xff\t1\n' >expected
-run --by=1 in
-counts "backslashes" expected
-printf '%s\n' a a '(other)' '(other)' '(none)' other invalid '(invalid)' '\x28other)' >in
-printf '\\x28other)\t2\na\t2\n(other)\t5\n' >expected
-run --by=1 --top=2 in
-counts "other keys" expected
-printf '%s\n' '\x28invalid)	1' '(none)	1' '\x28other)	2' '\\x28other)	1' 'a	2' 'invalid	1' 'other	1' >expected
-run --by=1 in
-counts "keys that are called as rows are" expected
-printf '%s\n' 'a (invalid)' a 'b 5' >in
-printf '5\t1\n\\x28invalid)\t1\n(invalid)\t1\n' | LC_ALL=C sort >expected
-run -q --by=2 in
-LC_ALL=C sort out >rows
-same "lines without a key" expected rows
-printf '\\x28invalid),invalid,1,\n(invalid),invalid,1,\n5,invalid,1,\n' | LC_ALL=C sort >expected
-run -q --by=2 -k 1 -F csv --nonzero in
-LC_ALL=C sort out >rows
-same "numbers of lines without a key" expected rows
-printf 'a\\"\tb,c,d\nx,1,2\n' >in
-printf 'a\\\\\\x22\\x09b\tcount\nx\t1\n' >expected
-run --csv --header-line --by='a\"	b' --header in
-counts "the name of a column" expected
-
 # Characters that nobody sees, or that look like others. -c escapes the same ones.
 python3 - >in <<'END'
 import sys, unicodedata
@@ -60,25 +35,6 @@ run -t ';' --by=1 in
 cut -f 1 out | sort >found
 same "characters as -c shows them" expected found
 check "invisible ones" [ "$(grep -c '^\\xe2\\x80\\x8[cd]$\|^\\xd8\\x9c$\|^\\xef\\xbf\\xb9$\|^\\xf3\\xa0\\x81\\x81$' found)" -eq 5 ]
-
-# --- shortened names ---
-
-a=aaaaaaaaaaaaaaa
-printf '%s\n' ${a}1$a ${a}2$a ${a}3$a aaaaaa~2~aaaaaa >in
-printf '%s\n' 'aaaaaa...aaaaaa  1  25.00' 'aaaaaa~3~aaaaaa  1  25.00' 'aaaaaa~4~aaaaaa  1  25.00' \
-    'aaaaaa~2~aaaaaa  1  25.00' >expected
-COLUMNS=45 run -p --by=1 in
-sed 's/  #*$//' out >rows
-same "a plot" expected rows
-COLUMNS=45 run -p --by=1 -k1 -q in
-cut -c 1-15 out | sed 1d >rows
-cut -c 1-15 expected >firsts
-same "a heat map" firsts rows
-printf 'a;\na ;\na ;\na  ;\na  ;\na  ;\n;\n ;\n' >in
-printf '%s\n' '        1' '\x20    1' 'a       1' 'a\x20   2' 'a \x20  3' >expected
-run -p -t ';' --by=1 in
-cut -c 1-9 out >rows
-same "spaces at the end" expected rows
 
 # --- drawn names ---
 

@@ -241,79 +241,36 @@ if can_share; then
             same "$file, $n shares, aligned" expected sum
         done
     done
-    "$GPUHISTO" $ENGINE --pairs -F json one >one.json
-    "$GPUHISTO" $ENGINE --pairs -F json one three >both.json
-    "$GPUHISTO" --diff one.json both.json >out 2>err
-    check "--diff" grep -q '^0x6465.*1' out
-    # Quotes, wherever they stand, are written as in a table.
-    printf '""a",' >quotes
-    "$GPUHISTO" $ENGINE --pairs -F json quotes >quotes.json
-    for format in tsv csv; do
-        "$GPUHISTO" $ENGINE --pairs -F $format quotes | sed 's/[^,\t]*[,\t]1[,\t]//' >expected
-        "$GPUHISTO" --diff -F $format quotes.json quotes.json |
-            sed 's/[^,\t]*[,\t]1[,\t]1[,\t]//; s/[,\t]25\..*//' >out
-        same "--diff of quotes, $format" expected out
-    done
-    "$GPUHISTO" $ENGINE --pairs=aligned -F json one >aligned.json
-    "$GPUHISTO" --merge one.json aligned.json >out 2>err
-    echo $? >status
-    refuses "--merge of other pairs" 1 "aligned"
-    printf 'abcab' | "$GPUHISTO" --pairs -F json >four
-    for what in 's/"total":4/"total":5/;do not add up' 's/"total":4/"total":3/;do not add up' \
-        's/"count":2/"count":3/;the bins add up to 5' 's/"counted":4/"counted":3/;the bins add up to 4' \
-        's/"total":4,"counted":4/"total":5,"counted":5/;the bins add up to 4' \
-        's/"counted":4,"other":0/"counted":3,"other":1/;the bins add up to 4' \
-        's/4,"counted":4,"other":0/5,"counted":4,"other":1/;must be 0'; do
-        sed "${what%;*}" four >changed
-        "$GPUHISTO" --merge changed >out 2>err
-        echo $? >status
-        refuses "--merge, changed by ${what%;*}" 1 "${what#*;}"
-    done
 else
     skip_part "--part, --merge, --diff: $why_not"
 fi
 
-# --- against numpy, on every processor ---
+# --- on every processor ---
 
-if [ -n "${FEW_CHUNKS:-}" ]; then
-    : # the CPU's counters are tested without a GPU
-elif find_numpy; then
+case ${FEW_CHUNKS:-} in
+'')
     for kind in uniform text; do
         data $kind 3000001 5 >file
-        "$python" "$srcdir/tests/helpers/pairs_by_numpy.py" 1 <file >expected
+        expects 1 <file
+        cp expected overlapping
         head -c 3000000 file >even
-        "$python" "$srcdir/tests/helpers/pairs_by_numpy.py" 2 <even >aligned
+        expects 2 <even
         for cpu in $(kernels_here); do
             export GPUHISTO_CPU=$cpu
             run --pairs file
-            counts "$kind by numpy, $cpu" expected
+            counts "$kind, $cpu" overlapping
             run --pairs=aligned even
-            counts "$kind by numpy, aligned, $cpu" aligned
+            counts "$kind, aligned, $cpu" expected
             unset GPUHISTO_CPU
         done
     done
-else
-    skip_part "numpy: $why_not"
-fi
+    ;;
+*) ;; # the CPU's counters are tested without a GPU
+esac
 
 # --- how it is shown ---
 
 printf 'a" \\\n\000\377' >odd
-expects 1 <odd
-run --pairs odd
-counts "bytes that cannot be shown" expected
-expects 1 all <odd
-run --pairs --all odd
-counts "--all" expected
-cat >expected <<'END'
-{"schema":"gpuhisto/1","mode":"pairs","options":["--pairs"],"total":2,"counted":2,"other":0,"bins":[{"bin":"0x6162","lo":24930,"hi":24930,"count":1},{"bin":"0x6263","lo":25187,"hi":25187,"count":1}]}
-END
-printf abc >abc
-run --pairs -F json abc
-counts "JSON" expected
-printf 'bin,count,chars\n0x6162,1,ab\n0x6263,1,bc\n' >expected
-run --pairs -F csv --header abc
-counts "CSV" expected
 
 # --- the picture ---
 
@@ -350,44 +307,4 @@ else
     skip_part "PGM: there is no python3"
 fi
 
-# Four pairs, each once; their first bytes are a twice, b and c.
-printf abaca >five
-run --pairs --stats five
-printf 'pairs\t4\ndistinct\t4\nentropy\t2.000000\nconditional-entropy\t0.500000\n' >expected
-counts "--stats" expected
-run --pairs --stats empty
-printf 'pairs\t0\ndistinct\t0\nentropy\tnan\nconditional-entropy\tnan\n' >expected
-counts "--stats of nothing" expected
-printf aaaaaaaaaa >file
-run --pairs --stats file
-printf 'pairs\t9\ndistinct\t1\nentropy\t0.000000\nconditional-entropy\t0.000000\n' >expected
-counts "--stats of one byte" expected
-
-# --- what is refused ---
-
-run --pairs=aligned abc
-refuses "an odd byte" 1 abc odd
-run --pairs=aligned --length=3 text
-refuses "an odd range" 1 text odd
-run --pairs=other abc
-refuses "another word" 2 --pairs=other aligned
-run --pairs --bytes abc
-refuses "two modes" 2 --pairs --bytes
-run --pairs -B 3 abc
-refuses "bins" 2 "-B needs --numbers"
-run -F pgm abc
-refuses "a picture of bytes" 2 "-F pgm needs --pairs"
-run -F pgm --pairs --stats abc
-refuses "a picture of statistics" 2 "-F pgm and --stats"
-run -F pgm --pairs --all abc
-refuses "a picture of some" 2 "-F pgm and --all"
-if can_share; then
-    "$GPUHISTO" $ENGINE -F json abc >bytes.json
-    "$GPUHISTO" --merge -F pgm bytes.json >out 2>err
-    echo $? >status
-    refuses "a picture of bytes that were counted before" 1 --format=pgm --pairs
-    "$GPUHISTO" --diff -F pgm bytes.json bytes.json >out 2>err
-    echo $? >status
-    refuses "a picture of a comparison" 2 "--diff and -F pgm"
-fi
 summary

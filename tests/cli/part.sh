@@ -239,37 +239,6 @@ done
 
 # --- refusals ---
 
-run --part=1/2 <words
-refuses "standard input" 2 "--part: cannot divide standard input"
-run --part=1/2 words - <lines
-refuses "standard input among FILEs" 2 "--part: cannot divide standard input"
-mkfifo fifo
-mkdir folder
-run --part=1/2 words fifo
-refuses "a pipe" 2 "fifo: a pipe cannot be divided"
-run --part=1/2 folder words
-refuses "a directory" 2 "folder: a directory cannot be divided"
-run --part=1/2 /dev/null
-refuses "a device" 2 "/dev/null: a device cannot be divided"
-run --part=1/2 words missing
-refuses "a FILE that is not there" 1 "missing: No such file"
-for value in '' / 1 1/ /1 0/1 2/1 1/0 1/1000001 -1/2 1/-2 +1/2 1/2/3 1/x x/2 ' 1/2' 1/2K \
-    99999999999999999999999999/1 1/99999999999999999999; do
-    run --part="$value" words
-    refuses "usage: --part=$value" 2 "--part=$value: must be K/N, such as 1/4"
-done
-run --part=1/2 --each words
-refuses "with --each" 2 "--part and --each cannot be combined"
-run --part=1/2 --interval=1 words
-refuses "with --interval" 2 "--part and --interval cannot be combined"
-run --part=1/2 -n --bins=7 words
-refuses "bins that follow from what is seen" 2 "--part: "
-run --part=1000000/1000000 one
-oracle bytes <one
-counts "the last of a million shares" expected
-run --part=999999/1000000 one
-oracle bytes <empty
-counts "an empty share" expected
 if [ -r /proc/version ] && [ "$(stat -c %s /proc/version)" -eq 0 ]; then
     run --part=1/1 /proc/version
     refuses "a file that claims to be empty" 1 "/proc/version: has a size of 0"

@@ -112,11 +112,6 @@ run -n -F prometheus --each --edges=100,200 'a"b' 'back\slash' 'tab	é' "$(print
 shows "names of files"
 check "--each" grep -qF '{file="a\"b",le="100.0"}' out
 
-run -n -F prometheus --each --edges=1,2 odd even odd
-refuses "a file twice" 2 "gpuhisto: odd: is given twice; --format=prometheus --each needs different files"
-run --values=u8 -F prometheus --each=100 --edges=1,2 - even -
-refuses "standard input twice" 2 "gpuhisto: -: is given twice"
-
 # By key: numbers of odd and of even lines, and a key that has to be escaped.
 awk '{ print (NR % 2 ? "odd" : "\\\"even"), $1 }' seconds >keyed
 awk 'NR % 2 == 0' seconds >even
@@ -226,38 +221,5 @@ if python3 -c 'import prometheus_client' 2>/dev/null; then
 else
     skip_part "what prometheus_client reads: python3 does not have it"
 fi
-
-# --- what is refused ---
-
-for arguments in "" "-b" "-c" "-n" "-n -B9" "-n --digits=2" "-n --log" "--values=u8" "--pairs"; do
-    run $arguments -F prometheus </dev/null
-    refuses "$arguments" 2 "gpuhisto: -F prometheus needs --numbers or --values with --edges, or with --bins or --log and --min and --max"
-done
-for arguments in -s --quantiles --percent --nonzero --all --header "--also -n" --interval=1; do
-    run -n --edges=1,2 -F prometheus $arguments </dev/null
-    refuses "$arguments" 2 "cannot be combined"
-done
-run --values=u8 --edges=1,2 --channels=2 -F prometheus </dev/null
-refuses "--channels" 2 "cannot be combined"
-ENGINE='' run --diff -F prometheus one two
-refuses "--diff" 2 "cannot be combined"
-for arguments in "" -s; do
-    run -n --edges=1,2 -F json $arguments one
-    mv out one.json
-    ENGINE='' run --merge -F prometheus one.json
-    refuses "tables without --right" 1 "gpuhisto: one.json: was counted without --right; --format=prometheus needs --right and --stats"
-done
-run -n --edges=1,2 --right -F json one
-mv out one.json
-ENGINE='' run --merge -F prometheus one.json
-refuses "tables without sums" 1 'one.json: has no "moments", which --stats, --quantiles, --sort and --format=prometheus need'
-run --values=u8 --channels=2 --edges=1,2 --right -s -F json one
-mv out one.json
-ENGINE='' run --merge -F prometheus one.json
-refuses "tables of channels" 1 "one.json: has several channels, which --format=prometheus cannot show"
-run -c -F json one
-mv out one.json
-ENGINE='' run --merge -F prometheus one.json
-refuses "tables of characters" 1 "one.json: was counted without --right"
 
 summary

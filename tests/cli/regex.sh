@@ -22,23 +22,6 @@ if ! "$GPUHISTO" --version | grep -q '^built with .*pcre2'; then
     counts "tables are added up" expected
     skip "built without PCRE2"
 fi
-check "words" grep -qF '"options":["--numbers","--field=1","--lines-with=/api/","--digits=3"]' out
-# keeps FILE OPTIONS NUMBER...: the lines of FILE, which begin with these numbers, that count.
-keeps()
-{
-    file=$1 options=$2
-    shift 2
-    printf '%s\t1\n' "$@" | sed '/^\t/d' >expected
-    run -q --by=1 $options "$file"
-    sed -i '/left every line out/d' err
-    counts "$options" expected
-}
-keeps slashes --lines-with=/api/ 1 2
-keeps slashes --lines-with=//api// 1
-keeps slashes '--lines-with=/\Q/api/\E/' 1
-keeps slashes --lines-with=/// 1 3 4
-keeps slashes '--lines-with=/(?i)API|4/ --lines-without=/x$/' 2 4
-keeps slashes '--lines-with=/a/ --lines-with=x --lines-with=/a/' 1
 
 # --- against Python and grep ---
 
@@ -95,65 +78,7 @@ else
     skip_part "what grep -P finds: there is no such grep"
 fi
 
-# --- bytes ---
-
-printf '1 a\0b\n2 \377\n3 \303\251\n4 \303\n5 x\251\n' >bytes
-for case in '/a\x00b/ 1' '/\xff/ 2' '/^.\x20.$/ 2 4' '/^.\x20..$/ 3 5' '/(*UTF)^.\x20.$/ 3' '/(*UTF)é/ 3' '/(*UTF)x/ 5' \
-    '/(*UCP)(*UTF)\w$/ 1 3' '/(*UTF)(?i)É/ 3' '/(*CR)^..a.b$/ 1' '/[^\d\x20]$/ 1 2 3 4 5' '/\n/' '/\R|\v/'; do
-    set -f
-    keeps bytes --lines-with=$case
-    set +f
-done
-printf '1 a\r\n2 a\n3 a\r\r\n4 \r' >bytes
-for case in '/a$/ 1 2' '/\r/ 3' '/\x20$/ 4' '/a\s*$/ 1 2 3'; do
-    set -f
-    keeps bytes --lines-with=$case
-    set +f
-done
-
-printf '1,"a\nb"\n2,ab\n3,"x""\na b"\r\n4,"a\n"\n' >bytes.csv
-keeps_csv()
-{
-    expression=$1
-    shift
-    printf '%s\t1\n' "$@" >expected
-    for size in 1 1M; do
-        run -q --csv --by=1 --chunk-size=$size --lines-with="$expression" bytes.csv
-        counts "CSV, $expression" expected
-    done
-}
-keeps_csv '/a\sb/' 1 3
-keeps_csv '/a[^b]/' 1 3 4
-keeps_csv '/(?s)^1.*b/' 1
-keeps_csv '/^\d,"?a.?b|^4/' 2 4
-keeps_csv '/"$/' 1 3 4
-keeps_csv '/(?m)^a b/' 3
-
-# --- with other options ---
-
-printf 'ms,name\n1,a7\n2,b7\n3,a8\n' >header.csv
-printf '1\t1\t1.01\n3\t1\t3.01\ninvalid\t0\n' >expected
-run --csv -k ms --header-line --lines-with='/a\d$/' header.csv
-counts "a header" expected
-run --csv -k ms --header-line --lines-with='/m|a\d/' --lines-without='/^ms/' header.csv
-counts "a header is not matched" expected
-run -n -t, -k 1 --lines-with='/,a/' --also -n -t, -k 1 --lines-with='/b\d/' -q header.csv
-printf '1\t1\t1.01\n3\t1\t3.01\ninvalid\t0\n\n2\t1\t2.01\ninvalid\t0\n' >expected
-counts "--also" expected
-printf '{"a":1,"t":"x\\"y"}\n{"a":2,"t":"xy"}\n' >json
-run -n -k.a --lines-with='/"t":"(?:[^"\\]|\\.)*y"/' --lines-without='/\\/' json
-printf '2\t1\t2.01\ninvalid\t0\n' >expected
-counts "JSON" expected
 printf '1\nx\n2 a\ny a\n' >some
-run -n --lines-with='/a|^x/' some
-printf '2\t1\t2.01\ninvalid\t4\n' >expected
-same "invalid tokens: table" expected out
-message "invalid tokens: line" "some: line 2: 'x' is not a number"
-run -n --invalid=error --lines-with='/a$/' some
-refuses "--invalid=error" 1 "some: line 3: 'a' is not a number"
-run -nq -k2 --lines-with=/a/ --lines-with=b -F json some && mv out json.1
-run -nq -k2 --lines-with=b --lines-with=/a/ --lines-with=/a/ -F json some && mv out json.2
-same "one order, and each once" json.1 json.2
 if can_share; then
     run -nq -k-1 --lines-with='/ 5\d\d /' -F json large && mv out whole.json
     for k in 1 2 3; do
@@ -167,29 +92,6 @@ if can_share; then
     ENGINE='' run --merge whole.json other.json
     message "--merge of other lines" 'was counted with --lines-with= 5\x5cd\x5cd , but whole.json with --lines-with=/ 5'
 fi
-
-# Lines that are long, or too long: the latter are never left out.
-for bytes in 70000 1048576 1048577; do
-    awk -v n=$bytes 'BEGIN { for (s = "GET 1 2 "; length(s) < n; s = s s); printf "1 GET\n%s\n2 got\n", substr(s, 1, n) }' >long
-    run -nq -k2 -B1 --min=0 --max=3 --lines-with='/G(?:E|x)T(?: \d)*/' long
-    case $bytes in
-    1048577) printf -- '-inf\t0\t0\n0\t0\t3\n3\t0\tinf\ninvalid\t2\n' >expected ;;
-    *) printf -- '-inf\t0\t0\n0\t1\t3\n3\t0\tinf\ninvalid\t1\n' >expected ;;
-    esac
-    same "$bytes bytes" expected out
-    run -nq -k2 -B1 --min=0 --max=3 --lines-with=/nowhere/ long
-    case $bytes in
-    1048577) printf -- '-inf\t0\t0\n0\t0\t3\n3\t0\tinf\ninvalid\t1\n' >expected ;;
-    *) printf -- '-inf\t0\t0\n0\t0\t3\n3\t0\tinf\ninvalid\t0\n' >expected ;;
-    esac
-    same "$bytes bytes, nowhere" expected out
-done
-
-# More stack than compiled code has: such a line is interpreted.
-awk 'BEGIN { for (s = "ab"; length(s) < 100000; s = s s); print "1 " s "c"; print "2 " s "d" }' >deep
-run -nq -k1 --lines-with='/^\d (?:a|b)*c$/' deep
-printf '1\t1\t1.01\ninvalid\t0\n' >expected
-counts "a deep match" expected
 
 # --- what cannot be decided ---
 
@@ -249,33 +151,6 @@ esac
 run -nq -k1 --lines-with='/ (a++)+$/' hostile
 printf 'invalid\t0\n' >expected
 same "a possessive repeat" expected out
-
-# --- what is refused ---
-
-while read -r expression what; do
-    run -n "--lines-with=$expression" </dev/null
-    refuses "$expression" 2 "gpuhisto: --lines-with=$expression: $what of the expression; see pcre2pattern(3)"
-done <<'END'
-/(/ missing closing parenthesis at byte 1
-/a{2,1}/ numbers out of order in {} quantifier at byte 5
-/\/ \ at end of pattern at byte 1
-/[z-a]/ range out of order in character class at byte 3
-END
-run -n -k1 --lines-without='/*/' -o table some
-refuses "an output" 2 "--lines-without=/*/: quantifier does not follow a repeatable item at byte 0"
-same "an output: as it was" table - <<'END'
-old
-END
-run -n "--lines-with=/a
-b/" </dev/null
-refuses "two lines" 2 "must be text within a line"
-run -n --lines-with=/a/ --also -n --lines-with='/(/' </dev/null
-refuses "--also" 2 "--lines-with=/(/: missing closing parenthesis"
-many=$(seq -f --lines-with=/%g/ 101 116)
-run -n $many --lines-without=/x/ </dev/null
-refuses "17 expressions" 2 "--lines-without=/x/: there may be at most 16 such strings"
-run_as "$GPUHISTO" --device=gpu -n --lines-with=/x/ </dev/null
-refuses "--device=gpu" 2 "--device=gpu: the GPU cannot leave lines out; leave out --device"
 
 # --- the library ---
 

@@ -77,38 +77,4 @@ done
 right "u64 to its end" "0 18446744073709551615" u64.numbers --values=u64 --bins=1 --min=0 --max=18446744073709551615 u64.values
 right "i8 from its beginning" "-128 127" i8.numbers --values=i8 --edges=-128,127 i8.values
 
-# --- what is printed ---
-
-printf '1\n5\n5\n9\n11\n0\n' >some
-run -n --right --edges=0,1,5,10 -p some
-printf '<=0  1  16.67   16.67\n1    1  16.67   33.33\n5    2  33.33   66.67\n10   1  16.67   83.33\n>10  1  16.67  100.00\n' >expected
-awk '{ printf "%-3s  %s  %s  %6s\n", $1, $2, $3, $4 }' out >columns
-same "a plot" expected columns
-run -n --right --edges=0,1,5,10 -F json some
-check "JSON: options" grep -qF '"options":["--numbers","--right","--edges=0,1,5,10"]' out
-check "JSON: bins" grep -qF '{"lo":1,"hi":5,"count":2}' out
-mv out right.json
-run -n --edges=0,1,5,10 -F json some && mv out left.json
-ENGINE='' run --merge right.json right.json
-printf -- '-inf\t2\t0\n0\t2\t1\n1\t4\t5\n5\t2\t10\n10\t2\tinf\ninvalid\t0\n' >expected
-counts "--merge" expected
-for arguments in "--merge right.json left.json" "--diff right.json left.json"; do
-    ENGINE='' run $arguments
-    refuses "$arguments" 1 "--right"
-done
-ENGINE='' run --diff right.json right.json
-check "--diff" grep -q '^1	' out
-# A quantile lies within its bin, which has the upper edge.
-run -n --right --edges=0,1,5,10 --quantiles=0.5 some
-check "a quantile" grep -q "^p50${tab}1${tab}5\$" out
-printf '1 1 1 1 5' | run -n --right --edges=0,1,5 --quantiles=0.2,0.5
-check "a quantile up to the edge" grep -q "^p50${tab}1\$" out
-
-# --- what is refused ---
-
-for arguments in "-b" "-n" "-n --digits=2" "-n --log" "-n --bins=9" "--values=u8" "--values=u8 --bins=9"; do
-    run $arguments --right </dev/null
-    refuses "$arguments" 2 "gpuhisto: --right needs --edges=A,B,... or --min=X"
-done
-
 summary

@@ -204,95 +204,12 @@ if can_share; then
         json_of out >expected
         same "$way, --merge to JSON" expected rows
     done
-    "$GPUHISTO" $ENGINE -q -t ';' --by=2 --by=1 -F json plain >other
-    "$GPUHISTO" $ENGINE -q -t ';' --by=1 --by=2 -F json plain >table
-    "$GPUHISTO" $ENGINE -q -t ';' --by=1 -F json plain >one
-    run_as "$GPUHISTO" -q --merge table other
-    refuses "--merge of another order" 1 "gpuhisto: other: was counted with the options of table in another order"
-    run_as "$GPUHISTO" -q --merge table one
-    refuses "--merge of one key" 1 "gpuhisto: one: was counted without --by=2, but table with --by=2"
-    # Tables whose keys are not those of their options.
-    mismatch="its keys and \"options\" do not match"
-    sed 's/"--by=1",//' table >wrong
-    run_as "$GPUHISTO" -q --merge wrong
-    refuses "lists of one --by" 1 "$mismatch"
-    sed 's/"options":\[/"options":["--by=3",/' table >wrong
-    run_as "$GPUHISTO" -q --merge wrong
-    refuses "fewer parts than --by" 1 "$mismatch"
-    sed 's/"options":\["--by=1",/"options":["--by=1","--by=1",/' one >wrong
-    run_as "$GPUHISTO" -q --merge wrong
-    refuses "texts of several --by" 1 "$mismatch"
-    head='{"schema":"gpuhisto/1","mode":"lines","options":["--by=1","--by=2"],"total":1,"counted":1,"other":0,"invalid":0,"bins":['
-    for key in '"key":["a"]' '"key":[]' '"key":["a","b","c"]' '"key":"a"' '"key":["a","b"],"key_bytes":["61"]' \
-        '"key":["a","b"],"key_bytes":"6162"' '"key_bytes":["61","62"]'; do
-        printf '%s{%s,"count":1}]}\n' "$head" "$key" >wrong
-        run_as "$GPUHISTO" -q --merge wrong
-        refuses "$key" 1 "gpuhisto: wrong: "
-    done
-    for key in '["a","b","c","d","e"]' '["a",1]' '["a",["b"]]' '[{}]' '["a",null]'; do
-        printf '%s{"key":%s,"count":1}]}\n' "$head" "$key" >wrong
-        run_as "$GPUHISTO" -q --merge wrong
-        refuses "$key" 1 "gpuhisto: wrong: byte "
-    done
-    for bytes in '["6","62"]' '["6g","62"]' '["61",62]'; do
-        printf '%s{"key":["a","b"],"key_bytes":%s,"count":1}]}\n' "$head" "$bytes" >wrong
-        run_as "$GPUHISTO" -q --merge wrong
-        refuses "$bytes" 1 "gpuhisto: wrong: byte "
-    done
-    printf '%s{"count":1,"key_bytes":["00ff",""],"key":["?",""]}]}\n' "$head" >odd
-    printf '\\x00\\xff\t\t1\n' >expected
-    run_as "$GPUHISTO" --merge odd
-    counts "bytes before texts" expected
 else
     skip_part "--merge: $why_not"
 fi
 
 # --- formats ---
 
-printf '200;"/a ""b""";1\n200;/c;2\n404;"x\ty\nz";3\n1000;(other);4\n(other);;5\n' >few
-# A key that looks like the row of all others is not written like it.
-run -q --csv -t ';' --by=1 --by=2 -F csv --header few
-cat >expected <<'EOF_'
-key1,key2,count
-\x28other),,1
-1000,(other),1
-200,"/a ""b""",1
-200,/c,1
-404,x\x09y\x0az,1
-EOF_
-same CSV expected out
-run -q --csv -t ';' --by=1 --by=2 --header few
-tr , '\t' <expected | sed 's/"\/a ""b"""/\/a \\x22b\\x22/' >expected.tsv
-same TSV expected.tsv out
-printf '200;a\n' >two
-run -q -t ';' --by=2 --by=1 -F json two
-check "JSON" grep -qx '{"schema":"gpuhisto/1","mode":"lines","options":\["--by=2","--by=1","--separator=;"\],"total":1,"counted":1,"other":0,"invalid":0,"bins":\[{"key":\["a","200"\],"count":1}\]}' out
-printf '200 a 1\n200 a 2\n404 b 3\n500 a 4\nx\n' >in
-printf 'key1\tkey2\tcount\tshare\trunning\n200\ta\t2\t40.0000\t40.0000\n(other)\t\t2\t40.0000\t80.0000\n(invalid)\t\t1\t20.0000\t100.0000\n' >expected
-run -q --by=1 --by=2 --top=1 --header --percent in
-same "--top, (invalid)" expected out
-run --by=1 --by=2 in
-message "a field that is missing" "gpuhisto: in: line 5: no field 2"
-run --by=1 --by=2 --by=3 --invalid=error in
-refuses "a field that is missing" 1 "gpuhisto: in: line 5: no field 2"
-run --by=3 --by=2 --invalid=error in
-refuses "the first of two fields that are missing" 1 "gpuhisto: in: line 5: no field 3"
-printf 'a b\nc\n d\n' >lacks
-run --by=1 --by=-1 --by=2 --lines-without=d --invalid=error lacks
-refuses "a field that is missing in a line that is kept" 1 "gpuhisto: lacks: line 2: no field 2"
-run -q --by=1 --by=2 --interval=0.1 --top=1 in
-tail -n 3 out >rows
-printf '200\ta\t2\n(other)\t\t2\n(invalid)\t\t1\n' >expected
-same "the last table of --interval" expected rows
-LC_ALL=C COLUMNS=36 run -q --by=1 --by=2 -p --header in
-cat >expected <<'EOF_'
-key1       key2  count  share
-200        a         2  40.00  #####
-404        b         1  20.00  ###
-500        a         1  20.00  ###
-(invalid)            1  20.00  ###
-EOF_
-same plot expected out
 # Parts are in columns, and names that are shortened still differ.
 cat >columns.py <<'END'
 import re, sys
@@ -310,36 +227,6 @@ for way in '1 2' '2 1 3' '1 2 3 4'; do
         check "$way: a plot of $columns columns" $python columns.py $columns <out
     done
 done
-# In a picture parts with blanks, and such as are alike without them, differ.
-printf 'a;b c\na b;c\na;b  c\na  b;c\n;a\na;\n;\n;\n(invalid);\na ;b\na; b\n' >blanks
-LC_ALL=C COLUMNS=60 run -q -t ';' --by=1 --by=2 -p blanks
-sed 's/  *[0-9][0-9]*  *[0-9.]*  *#*$//' out | sort -u >rows
-check "names in a plot differ" [ "$(wc -l <rows)" -eq 10 ]
-run -q --by=1 --by=2 -k3 -F prometheus --edges=0,10 in
-check "labels of Prometheus" grep -qx 'gpuhisto_numbers_bucket{key1="404",key2="b",le="10.0"} 1' out
-
-# --- names of columns ---
-
-printf 'status,route,ms\n200,/a/1,5\n404,/b,6\n200,/a/2,7\n' >named.csv
-printf 'status\troute\tcount\n200\t/a/*\t2\n404\t/b\t1\n' >expected
-run --csv --header-line --header --by=status --by=route:route named.csv
-same "names of columns" expected out
-cat named.csv | run --csv --header-line --header --by=status --by=route:route
-same "names of columns, from a pipe" expected out
-printf 'ms,route,status\n5,/a/1,200\n6,/b,404\n7,/a/2,200\n' >swapped.csv
-sed '1d; s/\([^\t]*\)$/\1/' expected | awk -F '\t' '{ print $1 "\t" $2 "\t" 2 * $3 }' >expected.sum
-run --csv --header-line --by=status --by=route:route named.csv swapped.csv
-same "columns elsewhere in each file" expected.sum out
-printf 'status\tkey2\tcount\tinvalid\tmin\n200\t/a/*\t2\t0\t5\n404\t/b\t1\t0\t6\n' >expected
-run --csv --header-line --header --by=status --by=2:route -k ms -s named.csv
-cut -f 1-5 out >rows
-same "a name and a number" expected rows
-run --csv --header-line --by=status --by=path named.csv
-refuses "a column that is missing" 1 "gpuhisto: named.csv: no column is called 'path'; it has 'status', 'route', 'ms'"
-printf '{"a":1,"b":{"c":"x"}}\n{"a":2}\n' >in.json
-printf '.a\t.b.c\tcount\n1\tx\t1\n(invalid)\t\t1\n' >expected
-run -q --header --by=.a --by=.b.c in.json
-same "paths" expected out
 
 # --- long fields ---
 
@@ -358,29 +245,4 @@ for way in '1 2' '1 1' '1:route 2 1' '1:2- 1:2- 1:2- 1:2-'; do
     done
 done
 
-# --- what is refused ---
-
-run --by=1 --by=2 --by=3 --by=4 --by=5 in
-refuses "five keys" 2 "gpuhisto: --by=5: may be given at most 4 times"
-run --by=.a --by=2 in
-refuses "paths and fields" 2 "gpuhisto: --by=2: cannot be combined with --by=.a, as lines are JSON or not; use paths such as .status, or fields such as 9, for both"
-run --by=1 --by=x in
-refuses "a second field that is none" 2 "gpuhisto: --by=x: must be 1 to 1048576"
-run --by=1 --by=2:5x in
-refuses "a modifier of the second" 2 "gpuhisto: --by=2:5x: "
-run --by=1 --by=2 -k3 -p in
-refuses "a heat map" 2 "gpuhisto: --format=plot --by: a heat map is by one key; give --by once, or use --format=tsv"
-run --by=1 --by=2 -k3 -F pgm in
-refuses "an image of a heat map" 2 "gpuhisto: --format=pgm --by: a heat map is by one key; give --by once, or use --format=tsv"
-run --by=1 --by=2 --max-keys=2 in
-refuses "--max-keys" 1 "gpuhisto: more than 2 keys; use a shorter part of the field"
-run --by=1 --by=2 --each in
-refuses --each 2 "--each"
-run --by=1 --by=2 --also --by=1 in
-refuses --also 2 "--also"
-if can_share; then
-    "$GPUHISTO" $ENGINE -q --by=1 --by=2 -k3 -F json in >numbers
-    run_as "$GPUHISTO" -q --merge -p numbers
-    refuses "a heat map of --merge" 1 "--format=plot: a heat map is by one key, and the tables are by 2; use --format=tsv"
-fi
 summary

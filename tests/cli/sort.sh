@@ -91,56 +91,6 @@ in_order()
 # --- a few ---
 
 printf 'b 1\na 2\nb 3\nc 4\nb 5\nc 6\nd x\n' >few
-printf 'b\t3\nc\t2\na\t1\nd\t1\n' >expected
-run --by=1 --sort=count few
-counts "count" expected
-run --by=1 --sort count few
-counts "its value is the next word" expected
-printf 'a\t1\nd\t1\nc\t2\nb\t3\n' >expected
-run --by=1 --sort=-count few
-counts "-count" expected
-run --by=1 --sort -count few
-counts "-count in a word of its own" expected
-printf 'd\t1\nc\t2\nb\t3\na\t1\n' >expected
-run --by=1 --sort=-key few
-counts "-key" expected
-printf 'a\t1\nb\t3\nc\t2\nd\t1\n' >expected
-run --by=1 --sort=-count --sort=key few
-counts "the last one" expected
-printf 'a\t1\nb\t3\n(other)\t3\n' >expected
-run --by=1 --sort=key --top=2 few
-counts "the first two names" expected
-printf 'd\t1\n(other)\t6\n' >expected
-run --by=1 --sort=-key --top=1 few
-counts "the last name" expected
-printf 'a\t1\nd\t1\n(other)\t5\n' >expected
-run --by=1 --sort=-count --top=2 few
-counts "the rarest two" expected
-printf 'c 4\nc 6\nb 1\nb 3\nb 5\na 2\nd invalid\n' | tr ' ' '\t' >expected
-for column in mean max min p50 p99; do
-    run -q --by=1 -k2 --nonzero --sort=$column few
-    awk -F '\t' -v OFS='\t' '$2 == "nan" { $2 = "invalid" } { print $1, $2 }' out >rows
-    case $column in
-    min) printf 'c 4\nc 6\na 2\nb 1\nb 3\nb 5\nd invalid\n' | tr ' ' '\t' >expected.min && same "rows by $column" expected.min rows ;;
-    *) same "rows by $column" expected rows ;;
-    esac
-done
-# The same double, and not the same number: 1e+19 is the nearest one to all three.
-printf 'c 9999999999999999999\na 1e19\na 0.5\nb 10000000000000000001\n' >near
-for column in sum:bac -sum:cab; do
-    run --by=1 -k2 -s --sort="${column%:*}" near
-    check "large sums, $column" [ "$(sed 1d out | cut -f 1 | tr -d '\n')" = "${column#*:}" ]
-done
-: >empty
-for way in "--by=1" "--by=1 -k2 -F json" "--by=1 -k2 -s" "--by=1 -p" "--by=1 -k2 -p"; do
-    run -q $way empty
-    mv out expected
-    for column in key -key count -count; do
-        run -q $way --sort=$column empty
-        counts "no lines, $way, $column" expected
-    done
-done
-
 # --- every column, of drawn lines ---
 
 gzip -c few >few.gz
@@ -240,20 +190,6 @@ import json, sys
     same "json of lines, $column" expected.counts rows
 done
 
-printf '%s\n' 'a 1' 'b 5' 'b 1' 'c 3' 'c 3' 'c 3' >told
-LC_ALL=C COLUMNS=40 run --by=1 -p --sort=-count told
-cut -c 1-4 out >rows
-printf 'a  1\nb  2\nc  3\n' >expected
-same "bars" expected rows
-for column in max:bca mean:bca sum:cba count:cba -count:abc p50:cab -max:acb; do
-    run --by=1 -k2 -p --sort="${column%:*}" told
-    sed 1d out | cut -c 1 | tr -d '\n' >rows
-    check "a heat map, $column" [ "$(cat rows)" = "${column#*:}" ]
-    run --by=1 -k2 -F prometheus --edges=0,2,4,6 --sort="${column%:*}" told
-    check "prometheus, $column" [ "$(sed -n 's/.*_count{key="\(.\)".*/\1/p' out | tr -d '\n')" = "${column#*:}" ]
-    run --by=1 -k2 -F pgm --sort="${column%:*}" -o image told
-    check "an image, $column" [ "$(sed -n 's/^# line .: //p' image | tr -d '\n')" = "${column#*:}" ]
-done
 # Numbers and times in a heat map are in another order if that is asked for.
 awk 'BEGIN { for (i = 1; i <= 60; i++) for (n = 0; n < i % 7 + 1; n++) printf "%d %d\n", i, i * 37 % 61 }' >sequence
 run --by=1 -k2 -p --sort=max sequence
@@ -338,60 +274,8 @@ if can_share; then
     run -q -t ';' --by=1 -k2 --quantiles=0.25 --sort=p25 in
     run_as cut -f 1 out
     counts "merged, p25" merged
-    run_as "$GPUHISTO" --merge --sort=mean lines1 lines2 lines3
-    refuses "merged lines: no such column" 1 "gpuhisto: --sort=mean: must be one of key, count; "
-    run_as "$GPUHISTO" --merge --sort=p25 share1 share2 share3
-    refuses "merged: no such column" 1 "gpuhisto: --sort=p25: must be one of key, count, invalid, min, max, sum, mean, stddev, p50, p90, p99, p99.9"
-    run_as "$GPUHISTO" --merge -s --sort=count lines1 lines2 lines3
-    refuses "merged lines, statistics" 1 "gpuhisto: --sort: --stats of lines prints no keys; --format=json and --plot have both"
-    run -q --by=1 -k2 -F json few
-    mv out numbers.json
-    run_as "$GPUHISTO" --merge --sort=mean numbers.json
-    refuses "merged, no moments" 1 'gpuhisto: numbers.json: has no "moments", which --stats, --quantiles, --sort and '
-    printf 'b\nc\na\nd\n' >expected
-    run_as "$GPUHISTO" --merge --nonzero --sort=count numbers.json
-    cut -f 1 out | uniq >rows
-    same "merged, no moments, count" expected rows
-    for mode in -b -c -nk2; do
-        run -q $mode -F json few
-        mv out plain.json
-        for column in count mean; do
-            run_as "$GPUHISTO" --merge --sort=$column plain.json
-            refuses "merged, $mode, $column" 1 "gpuhisto: --sort: the tables are not by key (--by)"
-        done
-    done
 else
     skip_part "--merge: $why_not"
 fi
-
-# --- refused ---
-
-for bad in '' - --count -- Count p95 'mean,' '-key ' lines; do
-    run --by=1 --sort="$bad" few
-    refuses "lines: --sort=$bad" 2 "gpuhisto: --sort=$bad: must be one of key, count; with --field=N also a statistic, such as mean"
-    run --by=1 -k2 --sort="$bad" few
-    refuses "numbers: --sort=$bad" 2 "gpuhisto: --sort=$bad: must be one of key, count, invalid, min, max, sum, mean, stddev, p50, p90, p99, p99.9"
-done
-run --by=1 --sort=mean few
-refuses "lines have no mean" 2 "--sort=mean: must be one of key, count; with --field=N also a statistic, such as mean"
-run --by=1 -k2 --quantiles=0.25,0.5 --sort=p99 few
-refuses "the quantiles that are printed" 2 "--sort=p99: must be one of key, count, invalid, min, max, sum, mean, stddev, p25, p50"
-run --by=1 -k2 --quantiles="$(seq 1 64 | awk '{ printf "%s0.1234567890123456789%d", (NR > 1 ? "," : ""), $1 + 10 }')" --sort=p99 few
-refuses "many quantiles" 2 "--sort=p99: must be one of key, count, invalid, "
-check "many quantiles: the list ends between two" grep -q ', p12[.][0-9]*, [.][.][.]$' err
-run --by=1 --sort="$(printf 'a\033[1m\nb')" few
-refuses "a column with an escape" 2 "gpuhisto: --sort=a\\x1b[1m\\x0ab: must be one of"
-run --sort=count few
-refuses "without --by" 2 "--sort needs --by=FIELD, --merge or --diff"
-run -nk2 --each --sort=mean few
-refuses "--each" 2 "--sort needs --by=FIELD, --merge or --diff"
-run --by=1 -k2 --each --sort=mean few
-refuses "--by and --each" 2 "--by and --each cannot be combined"
-run --by=1 -s --sort=count few
-refuses "statistics of keys" 2 "gpuhisto: -s and --sort cannot be combined; --format=json and --plot have both"
-run --by=1 -s -F csv --sort=count few
-refuses "statistics of keys, csv" 2 "gpuhisto: -s and --sort cannot be combined; --format=json and --plot have both"
-run -q --by=1 -s -F json --sort=-count few
-check "statistics of keys, json" grep -q '"bins":\[{"key":"a","count":1},{"key":"d".*"keys":4' out
 
 summary

@@ -22,7 +22,6 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, sys.argv[1])
 import oracle_where
 
-
 def seconds(found):
     """The number of a time, or b'x'."""
     if not found or found[0] == 'none':
@@ -32,7 +31,6 @@ def seconds(found):
     assert nanoseconds == int(nanoseconds)
     whole, below = divmod(abs(int(nanoseconds)), 10 ** 9)
     return b'%s%d.%09d' % (b'-' if value < 0 else b'', whole, below)
-
 
 with open('words', 'wb') as words, open('word_numbers', 'wb') as word_numbers, open('numbers', 'wb') as numbers:
     for line in open('in', 'rb'):
@@ -93,47 +91,8 @@ for file in $codecs; do
     same "$file" expected out
 done
 
-# --- the ends of what can be read, names, shares and tables ---
+# --- shares ---
 
-# is TIME NUMBER: the number is the time, exactly.
-is()
-{
-    printf '%s\n' "$1" | run -s -t'\x1f' -k1:time
-    check "$1" [ "$(sed -n 's/^sum\t//p' out)" = "$2" ]
-}
-is 0001-01-01T00:00:00Z -62135596800
-is 0001-01-01T00:00:00+23:59 -62135683140
-is 9999-12-31T23:59:59-23:59 253402387139
-is 1969-12-31T23:59:59.5Z -0.5
-is 1969-12-31T23:59:59.999999999Z -1e-09
-is 1970-01-01T00:00:00.0000000009Z 0
-is 1970-01-01T00:00:00.25 0.25
-is '[22/Nov/2026:10:05:07 +0200]' 1795334707
-is 1763806507123 1763806507.123
-is 1763806507123456789 1763806507.1234567
-is 2016-12-31T23:59:60Z 1483228800
-is 20171223-22:15:35:96 1514067335.096
-
-# of TEXT OUTPUT: seconds and what is no time, in a line of words.
-of()
-{
-    printf "$1" | run -k1:time -s
-    check "$1" [ "$(sed -n 's/^count\t//p; s/^invalid\t//p; s/^min\t//p' out | tr '\n' ' ')" = "$2 " ]
-}
-of '2026-11-22 10:05:07 -12 5\n' '1 0 1795341907'
-of '2026-11-22 10:05:07 -1200 5\n' '1 0 1795385107'
-of '2026-11-22 10:05:07 -12:00 5\n' '1 0 1795385107'
-of '2026-11-22 10:05:07-12 5\n' '1 0 1795385107'
-of '22/Nov/2026:10:05:07 +01\n' '1 0 1795341907'
-of '081109 2036xx 1\n081309 203615 x\n[081109 x\n' '0 3 nan'
-of '081109 203615 x\n081109 \r\n"081110" \n1081109 x\n' '4 0 81109'
-
-printf 'a:time,a\n22/Nov/2026:10:05:07 +0100,5\n' >named.csv
-run -s --csv --header-line -k a:time named.csv
-check "a column whose name ends with :time" [ "$(sed -n 3p out)" = "min${tab}5" ]
-printf 'at;n\n2026-11-22;5\n2026-11-23;6\nnow;7\n' >named
-run -s -t';' --header-line -k at:time --invalid=error named
-refuses "a word" 1 "named: line 4: 'now' is not a time"
 if can_share; then
     "$GPUHISTO" $ENGINE -s -q -t';' -k1:time in >expected
     for part in 1 2 3; do
@@ -141,12 +100,6 @@ if can_share; then
     done
     ENGINE='' run -s -q --merge part.1 part.2 part.3
     counts "shares" expected
-    "$GPUHISTO" $ENGINE -q -t';' --header-line -k at:time -F json named >one
-    ENGINE='' run -q --merge one one
-    check "--merge by name" [ "$(cat status)" = 0 ]
-    "$GPUHISTO" $ENGINE -q -t';' --header-line -k at -F json named >other
-    ENGINE='' run --merge one other
-    message "--merge of numbers and times" "other: was counted with --field=at, but"
 fi
 
 # --- buckets of times with several offsets from UTC ---
@@ -235,123 +188,10 @@ for bucket in 1h 1d 7d 366d; do
     counts "two keys a bucket of $bucket" expected
 done
 
-printf '2026-11-22T10:05:07+05:30\n2026-11-22T10:45:07+05:30\n' >one
-printf '2026-11-22T10:00:00+05:30\t2\n' >expected
-run --by=1:1h one
-counts "one offset" expected
-check "one offset: no message" [ ! -s err ]
-printf '2026-11-22T05:01:00Z\n' >two
-printf '2026-11-22T04:00:00Z\t1\n2026-11-22T05:00:00Z\t2\n' >expected
-run --by=1:1h one two
-same "two offsets" expected out
-message "two offsets" "gpuhisto: times have several offsets from UTC, so their buckets are in UTC"
-run -q --by=1:1h one two
-check "two offsets, -q" [ ! -s err ]
-printf '0001-01-01T00:30:00+00:20\n0001-01-01T00:10:00+00:20\n9999-12-31T23:59:00-00:20\n' >ends
-printf '0001-01-01T00:00:00+00:20\t1\n0001-01-01T00:00:00Z\t1\n9999-12-31T23:00:00-00:20\t1\n' >expected
-run -q --by=1:1h ends
-counts "no year in UTC" expected
 printf '2026-11-22T10:00:00Z\t1\n2026-11-22T10:45:00Z\t1\n' >expected
 { printf '2026-11-22T10:05:07Z\n'; sleep 1; printf '2026-11-22T11:45:07+01:00\n'; } | run --by=1:15m --interval=0.3
 tail -n 2 out >rows
 same "--interval" expected rows
 check "--interval: said once" [ "$(wc -l <err)" -eq 1 ]
-if can_share; then
-    "$GPUHISTO" $ENGINE --by=1:1h -F json one >one.json
-    "$GPUHISTO" $ENGINE --by=1:1h -F json two >two.json
-    ENGINE='' run --merge one.json one.json
-    printf '2026-11-22T10:00:00+05:30\t4\n' >expected
-    counts "--merge of tables of one offset" expected
-    ENGINE='' run --merge one.json two.json
-    refuses "--merge of buckets that overlap" 1 "gpuhisto: the tables have times of several offsets from UTC, whose buckets \
-overlap; count all files in one run, or as shares (--part)"
-    for file in one two; do
-        "$GPUHISTO" $ENGINE --by=1:30m -F json $file >$file.json
-    done
-    ENGINE='' run --merge one.json two.json
-    printf '2026-11-22T04:30:00Z\t1\n2026-11-22T05:00:00Z\t2\n' >expected
-    same "--merge to UTC" expected out
-fi
-
-# --- what is refused ---
-
-printf 'Nov 22 10:05:07 x\n' >in
-run -k1:time --invalid=error in
-refuses "no year" 1 "line 1: 'Nov' has no year, so it is no number; count by it, as in -t '\\x1f' --by=1:1-15:1d"
-run -t '\x1f' --by=1:1-15:1d in
-echo "Nov 22 00:00:00${tab}1" >expected
-counts "no year, as advised" expected
-printf '{"a":"Nov 22 10:05:07"}\n' >json
-run -k .a:time --invalid=error json
-refuses "no year in JSON" 1 "'Nov 22 10:05:07' has no year, so it is no number; count by it, as in --by=.a:1d"
-printf '[10.30 16:49:06] x\n' | run -k1:time --invalid=error
-refuses "no year, after what might be a number" 1 "line 1: '[10.30' has no year"
-printf '081109 2036xx\n' | run -k1:time --invalid=error
-refuses "a damaged clock" 1 "line 1: '081109' is not a time"
-run -t';' -k1:time --invalid=error in
-refuses "no time" 1 "in: line 1: 'Nov 22 10:05:07 x' is not a time"
-run -k1:time --units in
-refuses "--units" 2 "gpuhisto: -k 1:time and --units cannot be combined, as times have neither"
-run -k1:time --decimal=, in
-refuses "--decimal" 2 "gpuhisto: -k 1:time and --decimal cannot be combined, as times have neither"
-run -k:time in
-refuses "no field" 2 "gpuhisto: --field=:time: must be a field of 1 to 255 bytes"
-run -k "$(printf '%256s' '' | tr ' ' x):time" in
-refuses "a long name" 2 "must be a field of 1 to 255 bytes"
-run_as "$GPUHISTO" --device=gpu -nk1:time in
-refuses "--device=gpu" 2 "gpuhisto: --device=gpu: the GPU cannot read times as numbers; leave out --device"
-# --- tables: what is printed of shares, and compared, is joined as in one run ---
-
-for hour in 00 03 07 10 12 15 18 21 23; do echo "2026-11-22T$hour:05:00+05:30"; done >east
-for hour in 01 05 23; do echo "2026-11-22T$hour:05:00Z"; done >zulu
-"$GPUHISTO" --device=cpu -q --by=1:1d -F json east >whole
-"$GPUHISTO" --device=cpu -q --by=1:1d -F json --part=1/2 east >shares
-"$GPUHISTO" --device=cpu -q --by=1:1d -F json --part=2/2 east >>shares
-printf '2026-11-22T00:00:00+05:30\t9\t9\t0\t1\n' >expected
-run_as "$GPUHISTO" --diff shares whole
-same "--diff of shares and of one run" expected out
-run_as "$GPUHISTO" --diff whole shares
-same "--diff of one run and of shares" expected out
-"$GPUHISTO" --device=cpu -q --by=1:1d --part=1/2 east >out
-check "a share that is shown has whole buckets" [ "$(wc -l <out)" = 1 ]
-"$GPUHISTO" --device=cpu -q --by=1:1h -F json zulu >zulu.json
-sed 's/+05:30/+02:00/' east | "$GPUHISTO" --device=cpu -q --by=1:1h -F json >two.json
-run_as "$GPUHISTO" --diff zulu.json two.json
-sort out >got
-{ printf '2026-11-22T01:00:00Z\t1\t1\t0\t1\n'
-  printf '2026-11-22T05:00:00Z\t1\t1\t0\t1\n'
-  printf '2026-11-22T23:00:00Z\t1\t0\t-1\t0\n'
-  printf '2026-11-%s:00:00Z\t0\t1\t1\tinf\n' 21T22 22T08 22T10 22T13 22T16 22T19 22T21; } | sort >expected
-same "--diff of two offsets" expected got
-check "--diff says that times are in UTC" [ "$(grep -c 'buckets are in UTC' err)" = 1 ]
-"$GPUHISTO" --device=cpu -q --by=1:1d -F json zulu >zulu.json
-run_as "$GPUHISTO" --diff zulu.json whole
-refuses "--diff of buckets that overlap" 1 "the tables have times of several offsets from UTC, whose buckets overlap"
-printf '2026-11-22T00:30:00+01:00\n2026-11-22T12:00:00+01:00\n' >a
-printf '2026-11-21T23:30:00Z\n2026-11-22T12:00:00Z\n' >b
-for name in a b; do
-    "$GPUHISTO" --device=cpu -q --by=1:1d -F json --part=1/1 $name >$name.one
-    "$GPUHISTO" --device=cpu -q --by=1:1d -F json --part=1/2 $name >$name.1
-    "$GPUHISTO" --device=cpu -q --by=1:1d -F json --part=2/2 $name >$name.2
-    "$GPUHISTO" --merge -F json $name.1 $name.2 >$name.sum
-    cat $name.1 $name.2 >$name.shares
-done
-for kind in one sum; do
-    run_as "$GPUHISTO" --diff a.$kind b.$kind
-    refuses "--diff of whole results ($kind), which have no finer keys" 1 "whose buckets overlap"
-done
-run_as "$GPUHISTO" -q --diff a.shares b.shares
-sort out >got
-printf '2026-11-2%s:00:00Z\t1\t1\t0\t1\n' 1T00:00 2T00:00 | sed 's/:00:00:00Z/:00:00Z/' >expected
-same "--diff of shares of two offsets" expected got
-printf '2026-11-22T10:00:00Z a 1\n2026-11-22T11:00:00Z a x\n2026-11-22T10:00:00+01:00 a 1\n' >skipped
-"$GPUHISTO" --device=cpu -q -k3 --by=1:1h --invalid=skip -s skipped >expected
-for part in 1/2 2/2; do
-    "$GPUHISTO" --device=cpu -q -k3 --by=1:1h --invalid=skip -s -F json --part=$part skipped
-done >parts
-"$GPUHISTO" -q --merge -s parts >out
-same "keys without a number, by --merge" expected out
-run_as "$GPUHISTO" --diff zulu.json zulu.json -o zulu.json
-refuses "--diff with an input as its output" 1 "zulu.json: is also an input, which --output would replace"
 
 summary

@@ -71,31 +71,6 @@ run -nq --units -k 3 --also -n -k 3 lines
 { cat expected && echo && printf '12.5\t60\t12.6\ninvalid\t902\n'; } >also
 counts "--also" also
 
-# --- what is invalid, and what to do ---
-
-printf '5ms\n4K\n28m35.01s\n' >some
-run -n -k 1 --invalid=error some
-refuses "without --units" 1 "gpuhisto: some: line 1: '5ms' is not a number; to read units, use --units"
-printf 'rt=28m35.01s' | run -n --after=rt= --invalid=error
-refuses "after a string" 1 "standard input: line 1: '28m35.01s' is not a number; to read units, use --units"
-printf 'a,5 ms' | run -t, -k2 --invalid=error
-refuses "a space" 1 "standard input: line 1: '5 ms' is not a number; to read units, use --units"
-printf '5 5x' | run -n --invalid=error
-refuses "no unit" 1 "gpuhisto: standard input: line 1: '5x' is not a number"
-refute "no advice" grep -q units err
-run -n --units --invalid=error some
-refuses "K" 1 "gpuhisto: some: line 2: '4K' is not a number; write k for 1000 or Ki for 1024"
-printf 'a 4 KB\n' | run -k2 --units --invalid=error
-refuses "KB" 1 "standard input: line 1: '4 KB' is not a number; write k for 1000 or Ki for 1024"
-printf 'd=4 MB/s\n' | run --after=d= --units --invalid=error
-refuses "a rate" 1 "standard input: line 1: '4 MB/s' is not a number"
-printf 'a,4,MB/s\n' | run -t, -k2 --units --invalid=error
-refuses "a rate in the next field" 1 "standard input: line 1: '4,MB/s' is not a number"
-printf 'd=12:30\n' | run --after=d= --units --invalid=error
-refuses "a clock that may be either" 1 "line 1: '12:30' is not a number; write h:mm:ss, or m:ss with a fraction"
-printf 'a 1:02:03\n' | run -k2 --invalid=error
-refuses "a clock without --units" 1 "line 1: '1:02:03' is not a number; to read units, use --units"
-
 # --- several words ---
 
 # reads OPTION...: lines of standard input, "TEXT => DECIMAL" in seconds or bytes, or x: by every parser, in chunks that
@@ -285,39 +260,6 @@ reads -k.t <<'end'
 {"t":5,"u":"ms"} => 5
 {"t":5e3} => 5000
 end
-printf '{"t":"4\\u0032"}\n{"t":"\\u00204\\u002e5"}\n{"t":"480\\u00b5s"}\n' | run -q -k.t
-printf '4.5\t1\t4.51\n42\t1\t42.1\ninvalid\t1\n' >expected
-counts "escapes without --units" expected
-
-# Tokens: a unit is the next word of the line.
-tr ' ' '\n' >wanted <<'end'
-0.005 0.007 300.000003 9 x 63 5.003 3 5 2 x 5400 4
-end
-printf '5 ms 7\tms\n5min 3us\n9\nms\n1m 3s 5s 3ms\n3 5 2\n4 KB 1 hour 30 min 4' >texts
-run -nq wanted && cp out expected
-for cpu in $(kernels_here); do
-    run_as env GPUHISTO_CPU="$cpu" "$GPUHISTO" $ENGINE -n -q --units texts
-    counts "words, $cpu" expected
-done
-for size in 1 2 3 5; do
-    cat texts | run -nq --units --threads=2 --chunk-size=$size
-    counts "words, chunks of $size" expected
-done
-"$HELPERS/dribble" -n 1 <texts | run -n -q --units
-counts "words byte by byte" expected
-run -n --units --invalid=error texts
-refuses "a word that is no number" 1 "texts: line 4: 'ms' is not a number"
-
-# The longest line.
-for more in 0 1; do
-    { printf '5 ms' && printf '%*s' $((1048572 + more)) '' && printf '\n7\n'; } >texts
-    printf '%s\n' "$([ $more = 0 ] && echo 0.005 || echo x)" 7 | "$GPUHISTO" --device=cpu -nq >expected
-    run -nq --units texts
-    counts "a line of 1048576 bytes and $more" expected
-done
-run -n --units --invalid=error texts
-refuses "a line that is too long" 1 "texts: line 1: longer than 1048576 bytes"
-
 # Random ones against an oracle.
 if python3 -c '' 2>/dev/null; then
     lines=400 seeds=1
@@ -345,22 +287,11 @@ else
     skip_part "random lines: no python3"
 fi
 
-# --- tables of them, and what does not go together ---
+# --- what the GPU does not read ---
 
-printf 5s | "$GPUHISTO" --device=cpu -n --units -F json >with
-printf 5 | "$GPUHISTO" --device=cpu -n -F json >without
-ENGINE='' run --merge with with
-printf '5\t2\t5.01\ninvalid\t0\n' >expected
-counts "--merge" expected
-ENGINE='' run --merge with without
-message "--merge of a table without" "gpuhisto: warning: without: was counted without --units, but with with --units"
 if [ -x "$EMULATED" ]; then
     run_as env GPUHISTO_OFFLOAD=1 "$EMULATED" --device=auto -v -n --units tokens
     check "auto stays on the CPU" grep -q 'gpu: not used' err
 fi
-ENGINE='' run -n --units --device=gpu some
-refuses "the GPU" 2 "gpuhisto: --device=gpu: the GPU cannot read --units; leave out --device"
-ENGINE='' run --values=f64 --units some
-refuses "binary values" 2 "gpuhisto: --units needs --numbers"
 
 summary

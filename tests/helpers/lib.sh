@@ -40,7 +40,7 @@ SCALE=${SCALE:-full}
 TSAN_OPTIONS=atexit_sleep_ms=0${TSAN_OPTIONS:+:$TSAN_OPTIONS}
 export TSAN_OPTIONS
 
-name=${0##*/}
+name=${transcript:-${0##*/}}
 cases=0
 failures=0
 tab=$(printf '\t')
@@ -149,15 +149,21 @@ same()
     fi
 }
 
-# run ARGUMENT...: runs the program; leaves the files out, err and status, and no variables, so that it
-# may be the end of a pipeline, which is a subshell.
-run()
+# next_engine: sets engine_ to the options of the next run.
+next_engine()
 {
     engine_=$ENGINE
     if [ "${GPU_EVERY:-1}" -gt 1 ] && [ -n "$ENGINE" ]; then # which takes a third of a second to start
         echo >>gpu.runs
         [ $(($(wc -l <gpu.runs) % GPU_EVERY)) -eq 0 ] || engine_=--device=cpu
     fi
+}
+
+# run ARGUMENT...: runs the program; leaves the files out, err and status, and no variables, so that it
+# may be the end of a pipeline, which is a subshell.
+run()
+{
+    next_engine
     run_as "$GPUHISTO" $engine_ "$@"
 }
 
@@ -292,16 +298,16 @@ find_python()
     python=$(python3 -S -c 'import sys; print(sys.executable, "-S")' 2>/dev/null)
 }
 
-# Whether there is a Python with numpy, which knows the quantiles that are asked for; leaves its name in
-# python. The system's own may have numpy where the first one in PATH has not.
+# Whether there is a Python with numpy; leaves its name in python. The system's own may have numpy where the first one in
+# PATH has not.
 find_numpy()
 {
     for python in python3 /usr/bin/python3; do
-        if "$python" -c 'import numpy; numpy.quantile([1], 0.5, method="inverted_cdf")' 2>/dev/null; then
+        if "$python" -c 'import numpy' 2>/dev/null; then
             return
         fi
     done
-    why_not="no python3 with numpy 1.22 or later"
+    why_not="no python3 with numpy"
     return 1
 }
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* oracle_numbers BINS FILE...: the table that --numbers must give, and the message about the first
  * token that is not a number; BINS is MIN:MAX:COUNT, digits:N or log-linear.
- * oracle_numbers -q LIST TABLE FILE...: whether the intervals in TABLE hold the quantiles of LIST.
  *
  * By the definition and nothing else: a token at a time, one edge after the other, all values
  * sorted. A FILE's name is what messages call it, but "standard input" is read as such. */
@@ -11,7 +10,6 @@
 #include <float.h>
 #include <math.h>
 #include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -205,110 +203,14 @@ static void print_equal(double min, double max, size_t bins)
     }
 }
 
-#define PLACES 160 /* decimal places of each number */
-
-/* A whole number, the lowest decimal place first. */
-struct places {
-    int at[2 * PLACES];
-};
-
-static struct places positions_of(uint64_t number)
-{
-    struct places places = {{0}};
-    for (int i = 0; number > 0; i++, number /= 10)
-        places.at[i] = (int)(number % 10);
-    return places;
-}
-
-/* Adds a * 10^shift to b. */
-static void add_shifted(struct places *b, const struct places *a, int shift)
-{
-    int carry = 0;
-    for (int i = 0; i + shift < 2 * PLACES; i++) {
-        int sum = b->at[i + shift] + a->at[i] + carry;
-        b->at[i + shift] = sum % 10;
-        carry = sum / 10;
-    }
-}
-
-/* Sets the fraction q to top / 10^(the value returned). */
-static int read_fraction(const char *q, struct places *top)
-{
-    const size_t len = strcspn(q, ",eE");
-    int places = 0, at = 0;
-    *top = (struct places){{0}};
-    for (size_t i = len; i-- > 0;) {
-        if (q[i] == '.')
-            places = at;
-        else if (q[i] >= '0' && q[i] <= '9')
-            top->at[at++] = q[i] - '0';
-        if (at > PLACES)
-            abort();
-    }
-    if (q[len] != 'e' && q[len] != 'E')
-        return places;
-    places -= atoi(q + len + 1);
-    for (; places < 0; places++) { /* fractions have no negative exponents */
-        memmove(top->at + 1, top->at, sizeof top->at - sizeof top->at[0]);
-        top->at[0] = 0;
-    }
-    return places;
-}
-
-/* Returns the rank of the q-quantile of n samples by the definition: the least k for which k/n >=
- * q, in fractions. q ends before a comma or with the text. */
-static uint64_t naive_rank(const char *q, uint64_t n)
-{
-    struct places top, product = {{0}}, samples = positions_of(n);
-    const int places = read_fraction(q, &top);
-    for (int i = 0; i < PLACES; i++)
-        for (int times = 0; times < top.at[i]; times++)
-            add_shifted(&product, &samples, i);
-    uint64_t rank = 0, more = 0;
-    for (int i = 2 * PLACES - 1; i >= places; i--)
-        rank = 10 * rank + (uint64_t)product.at[i];
-    for (int i = 0; i < places && i < 2 * PLACES; i++)
-        more |= product.at[i] != 0;
-    rank += more;
-    return rank > 0 ? rank : 1;
-}
-
-/* Rows "pPERCENT LOWER [UPPER]" of the table: whether they are those of the list, in its order, and
- * each interval holds its sample and lies between the least and the greatest. */
-static int check_quantiles(const char *list, const char *name)
-{
-    FILE *table = fopen(name, "r");
-    char line[256], lower_text[64], upper_text[64], *at = (char *)(uintptr_t)list;
-    double percent, q;
-    while (table && fgets(line, sizeof line, table)) {
-        int fields = sscanf(line, "p%lf %63s %63s", &percent, lower_text, upper_text);
-        if (fields < 2)
-            continue;
-        const size_t rank = naive_rank(at, count);
-        q = strtod(at, &at);
-        at += *at == ',';
-        double lower = strtod(lower_text, NULL);
-        double upper = fields == 3 ? strtod(upper_text, NULL) : lower;
-        double sample = values[rank - 1];
-        if (fabs(percent - 100 * q) < 1e-9 && sample >= lower && sample <= upper &&
-            lower >= values[0] && upper <= values[count - 1])
-            continue;
-        fprintf(stderr, "the %g-quantile is %.17g, not from %s to %g\n", q, sample, lower_text,
-                upper);
-        return 1;
-    }
-    return at == list || *at != '\0';
-}
-
 int main(int argc, char **argv)
 {
     double min, max;
     size_t bins, all;
     int digits = 0;
-    bool quantiles = argc > 3 && strcmp(argv[1], "-q") == 0;
     if (argc < 3)
         return 2;
-    for (int i = quantiles ? 4 : 2; i < argc; i++)
+    for (int i = 2; i < argc; i++)
         read_tokens(argv[i]);
     all = count;
     count = 0;
@@ -316,8 +218,6 @@ int main(int argc, char **argv)
         if (!isnan(values[i]))
             values[count++] = values[i];
     qsort(values, count, sizeof *values, ascending);
-    if (quantiles)
-        return check_quantiles(argv[2], argv[3]);
     if (sscanf(argv[1], "%lf:%lf:%zu", &min, &max, &bins) == 3)
         print_equal(min, max, bins);
     else
