@@ -8,7 +8,7 @@
 #define GPUHISTO_ENGINE_H
 
 #include "src/base/error.h"
-#include "src/text/key.h"
+#include "src/text/field.h"
 #include "src/text/lines.h"
 
 #include <stdbool.h>

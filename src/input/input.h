@@ -9,7 +9,7 @@
 #include "frames.h"
 #include "records.h"
 #include "src/base/error.h"
-#include "src/text/key.h"
+#include "src/text/field.h"
 
 #include <pthread.h>
 #include <stdbool.h>

@@ -8,7 +8,7 @@
 #include "radix_sort.h"
 #include "src/base/error.h"
 #include "tally.h"
-#include "src/text/key.h"
+#include "src/text/field.h"
 #include "src/base/byte_word.h"
 #include "src/bins/sums.h"
 

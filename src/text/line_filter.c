@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "line_filter.h"
+#include "lines.h"
 #include "field.h"
 #include "src/base/error.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "line_filter.h"
+#include "lines.h"
 #include "units.h"
 
 #include <math.h>
