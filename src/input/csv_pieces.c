@@ -10,6 +10,7 @@
  * file. */
 #include "input.h"
 #include "src/base/byte_masks.h"
+#include "engine.h"
 
 #include <string.h>
 

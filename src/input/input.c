@@ -4,6 +4,7 @@
 #include "input.h"
 #include "src/base/error.h"
 #include "src/hash/xxh64.h"
+#include "engine.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -3,6 +3,8 @@
 #include "src/base/byte_masks.h"
 #include "src/base/memory.h"
 #include "src/tally/histogram_spec.h"
+#include "engine.h"
+#include "src/tally/characters.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -5,7 +5,6 @@
 #define GPUHISTO_REPORT_FORMAT_H
 
 #include "report.h"
-
 #include "src/tally/coarsen.h"
 #include "src/text/field.h"
 

@@ -2,6 +2,8 @@
 #include "key_tallies.h"
 #include "src/base/memory.h"
 #include "src/base/system.h"
+#include "src/bins/sums.h"
+#include "histogram_spec.h"
 
 #include <inttypes.h>
 #include <math.h>

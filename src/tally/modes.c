@@ -4,6 +4,7 @@
 #include "statistics.h"
 #include "src/base/error.h"
 #include "src/text/number.h"
+#include "histogram_spec.h"
 
 #include <float.h>
 #include <math.h>

@@ -3,6 +3,7 @@
  * moments as text that reads back the same. */
 #include "statistics.h"
 #include "src/text/number.h"
+#include "histogram_spec.h"
 
 #include <float.h>
 #include <inttypes.h>

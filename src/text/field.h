@@ -17,6 +17,10 @@
 #include "number.h"
 #include "time.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 #define FIELD_RECORD_MAX ((size_t)1 << 20)       /* bytes, without the newline */
 #define FIELD_JSON_RECORD_MAX ((size_t)16 << 20) /* of JSON, which nests what others list */
 #define FIELD_BOM_SIZE 3                         /* bytes of a byte order mark of UTF-8 */

@@ -4,6 +4,7 @@
 #include "number.h"
 #include "src/base/byte_masks.h"
 #include "src/base/error.h"
+#include "regex.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -8,12 +8,12 @@
 #include "field.h"
 #include "regex.h"
 #include "src/base/byte_word.h"
+#include "src/base/error.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-struct error;
 struct number_parser;
 struct weight_total;
 
