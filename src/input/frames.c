@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "frames.h"
-#include "src/base/system.h"
 #include "bytes.h"
+#include "src/base/system.h"
 
 #include <stdlib.h>
 #include <string.h>

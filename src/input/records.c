@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "records.h"
+#include "engine.h"
 #include "src/base/byte_masks.h"
 #include "src/base/memory.h"
 #include "src/tally/histogram_spec.h"
-#include "engine.h"
 #include "src/tally/characters.h"
 
 #include <inttypes.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "lines.h"
 #include "field.h"
+#include "lines.h"
 #include "src/base/error.h"
 
 #include <pthread.h>
