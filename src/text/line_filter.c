@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include "field.h"
 #include "lines.h"
 #include "src/base/error.h"
 
