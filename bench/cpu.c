@@ -10,6 +10,7 @@
 #include "bench/ceiling.h"
 #include "bench/data.h"
 #include "src/cpu/count.h"
+#include "src/tally/histogram_spec.h"
 
 #include <dlfcn.h>
 #include <getopt.h>

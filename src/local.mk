@@ -23,11 +23,11 @@ histogram_sources = \
 	src/text/json_reader.c src/text/json_reader.h \
 	src/tally/file_tallies.c src/tally/file_tallies.h \
 	src/tally/histogram_spec.c src/tally/histogram_spec.h \
-	src/text/key.c src/text/key.h src/text/list.c \
+	src/text/key.c src/text/list.c \
 	src/tally/key_sums.c \
 	src/tally/key_table.c \
 	src/tally/key_tallies.c src/tally/key_tallies.h src/tally/key_times.c \
-	src/text/line_filter.c src/text/line_filter.h src/text/where.c \
+	src/text/line_filter.c src/text/where.c \
 	src/text/regex.c src/text/regex.h \
 	src/text/line_format.c src/text/line_format.h \
 	src/tally/modes.c src/tally/unicode_groups.c \

@@ -4,6 +4,7 @@
  * A run that fails says why and ends there (run_fail). */
 
 #include "src/cli/cli.h"
+#include "src/report/output.h"
 
 #include <errno.h>
 #include <fcntl.h>

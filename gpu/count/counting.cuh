@@ -8,6 +8,7 @@
 
 extern "C" {
 #include "gpu/count/strategy.h"
+#include "src/tally/histogram_spec.h"
 }
 
 // The parameters of a mapping from samples to bins.

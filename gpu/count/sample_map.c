@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "sample_map.h"
 #include "src/tally/characters.h"
+#include "src/tally/histogram_spec.h"
 
 #include <float.h>
 #include <math.h>

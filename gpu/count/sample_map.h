@@ -3,7 +3,10 @@
 #ifndef GPUHISTO_GPU_COUNT_SAMPLE_MAP_H
 #define GPUHISTO_GPU_COUNT_SAMPLE_MAP_H
 
-#include "src/tally/histogram_spec.h"
+#include "src/bins/binning.h"
+#include "src/text/field.h"
+
+struct histogram_spec;
 
 /* --- values: from this gpu/count/rows.cuh finds the row of one. src/tally/histogram_spec.h chooses
  * the way; the GPU's own additions are here --- */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "strategy.h"
 #include "gpu/count/sample_map.h"
+#include "src/tally/histogram_spec.h"
 
 #include <string.h>
 

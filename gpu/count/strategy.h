@@ -3,9 +3,10 @@
 #ifndef GPUHISTO_GPU_COUNT_STRATEGY_H
 #define GPUHISTO_GPU_COUNT_STRATEGY_H
 
-#include "src/tally/histogram_spec.h"
-
+#include <stdbool.h>
 #include <stddef.h>
+
+struct histogram_spec;
 
 /* In the order in which --kernel=help lists them. */
 enum strategy_id {

@@ -12,13 +12,13 @@
 #ifndef GPUHISTO_GPU_DECODE_DECODER_H
 #define GPUHISTO_GPU_DECODE_DECODER_H
 
-#include "src/codec/codec.h"
-#include "src/input/engine.h"
-
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+struct chunk;
+struct codec;
+struct engine;
 struct gpu_decoder;
 
 /* A compressed file, of which nothing was counted. */

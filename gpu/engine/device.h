@@ -26,7 +26,6 @@ extern "C" {
 #include "gpu_engine.h"
 #include "gpu/count/strategy.h"
 #include "src/tally/histogram_spec.h"
-#include "src/base/error.h"
 
 struct device;
 

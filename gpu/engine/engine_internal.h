@@ -7,11 +7,8 @@
 #define GPUHISTO_GPU_ENGINE_ENGINE_INTERNAL_H
 
 #include "device.h"
-#include "gpu_engine.h"
 #include "src/base/system.h"
 #include "src/input/engine.h"
-#include "src/tally/histogram_spec.h"
-#include "src/tally/tally.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -7,10 +7,15 @@
 #define GPUHISTO_GPU_ENGINE_GPU_ENGINE_H
 
 #include "src/base/error.h"
-#include "src/input/engine.h"
-#include "src/tally/tally.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct engine;
+struct histogram_spec;
 struct strategy;
+struct tally;
 
 /* --- which GPUs CUDA is allowed to see: cuda_devices.c --- */
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Several GPUs behind one engine. */
 #include "engine_internal.h"
-#include "gpu/count/strategy.h"
 #include "src/base/system.h"
 
 #include <stdio.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine_internal.h"
 #include "src/tally/file_tallies.h"
-#include "src/text/number.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,14 +6,16 @@
 #include "src/base/memory.h"
 #include "src/input/input.h"
 #include "src/report/report.h"
-#include "src/report/output.h"
 #include "src/schedule/schedule.h"
 #include "src/tally/histogram_spec.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 
+struct error;
+struct output;
 struct pending;
+struct preopened_list;
 
 /* --- options: pure functions, which read and write no file and print nothing --- */
 

@@ -4,16 +4,19 @@
 #ifndef GPUHISTO_CLI_OPTION_H
 #define GPUHISTO_CLI_OPTION_H
 
-#include "src/base/error.h"
-#include "src/bins/binning.h"
-#include "src/tally/histogram_spec.h"
-#include "src/tally/statistics.h"
+#include "src/text/lines.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+struct decimal;
+struct error;
+struct histogram_spec;
+struct mode;
 struct options;
+struct probability;
+struct value_type;
 
 /* --- parse.c: numbers and words; text has one meaning wherever it stands: numbers are decimal, in
  * the C locale, and neither hexadecimal nor infinite --- */

@@ -18,6 +18,7 @@
  * its name. Without .to and .set, draft_gave says all about an option. */
 #include "cli.h"
 #include "option.h"
+#include "src/report/writer.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Numbers and words of the command line. */
 #include "option.h"
+#include "src/bins/binning.h"
+#include "src/tally/statistics.h"
 
 #include <math.h>
 #include <stdio.h>

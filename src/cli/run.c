@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What runs have in common: they open an output, enter a sandbox, show results by key, and end. */
 #include "cli.h"
+#include "src/report/output.h"
 
 #include "gpu/count/strategy.h"
 #include "gpu/engine/gpu_engine.h"

@@ -2,6 +2,7 @@
 /* A run that counts: opens the input, has the pool count it, and prints one table at the end, or
  * one for each file or key; with --interval, others before. */
 #include "cli.h"
+#include "src/report/output.h"
 
 #include "gpu/engine/gpu_engine.h"
 #include "src/base/error.h"

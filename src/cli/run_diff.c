@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* --diff: two tables that were made before, compared. */
 #include "cli.h"
+#include "src/tally/key_tallies.h"
 
 #include "src/tally/coarsen.h"
 #include "src/merge/merge.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* --merge: tables that were made before, added up. */
 #include "cli.h"
+#include "src/tally/key_tallies.h"
 
 #include "src/base/system.h"
 #include "src/merge/merge.h"

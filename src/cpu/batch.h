@@ -7,6 +7,7 @@
 #define GPUHISTO_BATCH_H
 
 #include "count.h"
+#include "src/tally/histogram_spec.h"
 
 #include <math.h>
 #include <stdbool.h>

@@ -5,6 +5,12 @@
 #include "count.h"
 #include "src/base/byte_masks.h"
 #include "src/base/byte_word.h"
+#include "src/bins/sums.h"
+#include "src/input/engine.h"
+#include "src/tally/histogram_spec.h"
+#include "src/tally/keyed_counts.h"
+#include "src/tally/paged_counts.h"
+#include "src/text/field_parser.h"
 
 #include <string.h>
 

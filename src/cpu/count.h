@@ -7,16 +7,23 @@
 #ifndef GPUHISTO_COUNT_H
 #define GPUHISTO_COUNT_H
 
-#include "src/input/engine.h"
-#include "src/tally/histogram_spec.h"
-#include "src/tally/tally.h"
-#include "src/text/field_parser.h"
-#include "src/tally/keyed_counts.h"
-#include "src/tally/paged_counts.h"
+#include "src/bins/binning.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+struct chunk;
+struct engine;
+struct error;
+struct histogram_spec;
+struct key_tallies;
+struct keyed_counts;
+struct line_reader;
+struct number_parser;
+struct paged_counts;
+struct tally;
+struct weight_total;
 
 /* --- what is prepared, and what an instruction set does --- */
 

@@ -4,6 +4,7 @@
 #include "count.h"
 #include "src/base/byte_word.h"
 #include "src/base/cpu_features.h"
+#include "src/text/field_parser.h"
 
 #if defined __x86_64__ && defined __GNUC__
 

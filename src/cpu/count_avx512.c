@@ -3,6 +3,7 @@
  * numbers and characters need. */
 #include "count.h"
 #include "src/base/cpu_features.h"
+#include "src/text/field_parser.h"
 
 #if defined __x86_64__ && defined __GNUC__
 

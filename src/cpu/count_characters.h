@@ -12,6 +12,8 @@
  * other. Short runs are gathered, too; long ones are counted where they are. */
 #include "count.h"
 #include "src/tally/characters.h"
+#include "src/tally/histogram_spec.h"
+#include "src/tally/paged_counts.h"
 
 #include <string.h>
 

@@ -9,6 +9,7 @@
  *     add_plane(totals, plane, weight) adds a plane's bits times weight to 8 totals
  * and gets prepare_letters and count_letters for its struct cpu_kernels. */
 #include "count.h"
+#include "src/tally/histogram_spec.h"
 
 #define ROUND (16 * VECTOR) /* bytes between two popcounts */
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The kernels with NEON, which every 64-bit ARM processor has. */
 #include "count.h"
+#include "src/text/field_parser.h"
 
 #if defined __aarch64__ && defined __ARM_NEON
 

@@ -5,9 +5,9 @@
  *     INLINE      what functions are declared with that must be inlined
  * and gets count_values and count_numbers for its struct cpu_kernels. A batch of numbers becomes a
  * batch of rows, which are then counted one by one. */
-#include "batch.h"
 #include "batch_sums.h"
 #include "src/tally/keyed_counts.h"
+#include "src/tally/paged_counts.h"
 
 /* --- values --- */
 

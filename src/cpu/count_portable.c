@@ -3,6 +3,7 @@
  * vectors of four words, which any compiler makes the best of. */
 #include "count.h"
 #include "src/base/byte_masks.h"
+#include "src/text/field_parser.h"
 
 #define TARGET
 #define INLINE static inline __attribute__((always_inline))

@@ -10,6 +10,8 @@
 #include "src/tally/keyed_counts.h"
 #include "src/tally/paged_counts.h"
 #include "src/text/weight.h"
+#include "src/bins/sums.h"
+#include "src/tally/histogram_spec.h"
 
 #include <pthread.h>
 #include <stdlib.h>

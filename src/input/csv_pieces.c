@@ -9,6 +9,7 @@
  * which it is found: text after a closing quote, records as long as a piece, and the end of the
  * file. */
 #include "input.h"
+#include "engine.h"
 #include "src/base/byte_masks.h"
 
 #include <string.h>

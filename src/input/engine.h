@@ -7,8 +7,6 @@
 #ifndef GPUHISTO_ENGINE_H
 #define GPUHISTO_ENGINE_H
 
-#include "src/base/error.h"
-#include "src/text/key.h"
 #include "src/text/lines.h"
 
 #include <stdbool.h>
@@ -16,8 +14,10 @@
 #include <stdint.h>
 
 struct engine;
+struct error;
 struct error_locator;
 struct file_tallies;
+struct histogram_spec;
 struct key_tallies;
 struct tally;
 
@@ -124,8 +124,6 @@ static inline void engine_close(struct engine *engine)
 /* --- the line of the first invalid sample: of a token or field that is not a number, or of a line
  * without that field or its key. Engines report chunks in any order; the line is known once every
  * chunk and file before it was counted. --- */
-
-struct histogram_spec;
 
 /* Opens a search for `files` files, of which at most `chunks` chunks are filled or counted at a
  * time and at most `readers` segments are read. The histogram must outlive it. NULL: out of

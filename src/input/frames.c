@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "frames.h"
+#include "bytes.h"
 #include "src/base/system.h"
 
 #include <stdlib.h>

@@ -5,9 +5,11 @@
 #define GPUHISTO_FRAMES_H
 
 #include "src/codec/codec.h"
-#include "bytes.h"
 
 #include <sys/types.h>
+
+struct bytes;
+struct error;
 
 /* The place where a batch of frames ends. */
 enum frames_kind {

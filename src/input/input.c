@@ -2,6 +2,7 @@
 /* What is read of a file: the columns that are named, the range of its content, the records of a
  * piece, those of what is read in order, and its part of a shard. */
 #include "input.h"
+#include "engine.h"
 #include "src/base/error.h"
 #include "src/hash/xxh64.h"
 

@@ -8,14 +8,15 @@
 #include "bytes.h"
 #include "frames.h"
 #include "records.h"
-#include "src/base/error.h"
-#include "src/text/key.h"
+#include "src/text/lines.h"
 
 #include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+struct chunk;
+struct error;
 struct file_shard;
 struct header;
 

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "records.h"
+#include "engine.h"
 #include "src/base/byte_masks.h"
 #include "src/base/memory.h"
 #include "src/tally/histogram_spec.h"
+#include "src/tally/characters.h"
 
 #include <inttypes.h>
 #include <stdio.h>

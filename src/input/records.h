@@ -5,16 +5,14 @@
 #ifndef GPUHISTO_RECORDS_H
 #define GPUHISTO_RECORDS_H
 
-#include "src/tally/characters.h"
 #include "src/text/field.h"
-#include "src/text/number.h"
-#include "engine.h"
 
 #include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+struct chunk;
 struct histogram_spec;
 
 /* --- kinds of records --- */

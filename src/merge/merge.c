@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Tables, and files of tables side by side, added up. */
 #include "parsed_table.h"
+#include "src/base/preopened.h"
+#include "src/tally/key_tallies.h"
 
 #include "src/base/system.h"
 

@@ -3,14 +3,15 @@
 #ifndef GPUHISTO_MERGE_MERGE_H
 #define GPUHISTO_MERGE_MERGE_H
 
-#include "src/base/preopened.h"
 #include "src/base/error.h"
 #include "src/base/memory.h"
-#include "src/tally/key_tallies.h"
-#include "src/tally/tally.h"
 #include "src/report/report.h"
+#include "src/tally/histogram_spec.h"
 
 #include <stdbool.h>
+
+struct preopened;
+struct preopened_list;
 
 /* --- shard_proof.c: the shards of a job, collected table by table --- */
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Rows and keys: found in the histogram, checked, and added. */
 #include "parsed_table.h"
+#include "src/tally/key_tallies.h"
 
 #include "src/base/memory.h"
 #include "src/tally/statistics.h"

@@ -3,6 +3,7 @@
  * 4180, but lines end with a newline. In TSV a row without a note has no field for it, unless
  * others follow; nor has a statistic that is no interval. */
 #include "format.h"
+#include "writer.h"
 
 /* Writes a field, which ends before a tab or with the text. Returns that end. */
 static const char *write_one(struct writer *out, bool is_csv, const char *text)

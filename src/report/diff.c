@@ -3,6 +3,7 @@
  * also both percents, their difference in percentage points and their ratio; of keys the difference
  * and the ratio of counts, and perhaps statistics. */
 #include "format.h"
+#include "writer.h"
 
 #include "src/tally/key_tallies.h"
 

@@ -5,9 +5,8 @@
 #define GPUHISTO_REPORT_FORMAT_H
 
 #include "report.h"
-
 #include "src/tally/coarsen.h"
-#include "src/text/key.h"
+#include "src/text/field.h"
 
 /* --- rows.c: what a tally says, chosen, in order and with labels --- */
 

@@ -8,6 +8,7 @@
  * column. Pixels have 16 bits and grow with the logarithm of the count, as counts span many orders
  * of magnitude. */
 #include "format.h"
+#include "writer.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -2,6 +2,8 @@
 /* One object: totals, and lists of the bins and of quantiles. Samples in no bin are in the totals
  * alone. */
 #include "format.h"
+#include "writer.h"
+#include "src/base/memory.h"
 
 #include "src/tally/characters.h"
 #include "src/text/number.h"

@@ -5,6 +5,7 @@
  * two tables it shows how they differ, with a bar to the left for what fell, and to the right for
  * what rose. */
 #include "format.h"
+#include "writer.h"
 
 #include "src/tally/characters.h"
 

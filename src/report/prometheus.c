@@ -2,6 +2,7 @@
 /* A histogram in the text format of OpenMetrics 1.0, which Prometheus reads: a bucket has the count
  * of all numbers up to its edge. Text that is not a number is left out. */
 #include "format.h"
+#include "writer.h"
 
 #include <stdlib.h>
 #include <string.h>

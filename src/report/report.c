@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A table from its counts on: its rows and statistics, and those of each group. */
 #include "format.h"
+#include "writer.h"
 
 #include "src/base/system.h"
 #include "src/tally/file_tallies.h"

@@ -4,17 +4,22 @@
 #ifndef GPUHISTO_REPORT_REPORT_H
 #define GPUHISTO_REPORT_REPORT_H
 
-#include "writer.h"
-
-#include "src/base/error.h"
-#include "src/base/memory.h"
 #include "src/tally/statistics.h"
+#include "src/text/field.h"
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
+struct error;
 struct file_groups;
 struct file_tallies;
+struct histogram_spec;
 struct key_tallies;
+struct mode;
+struct tally;
+struct words;
+struct writer;
 
 /* --- formats: what they can do; doc/adding.md says how to add one --- */
 

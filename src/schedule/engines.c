@@ -5,6 +5,7 @@
 #include "gpu/decode/decoder.h"
 #include "gpu/engine/gpu_engine.h"
 #include "src/base/system.h"
+#include "src/input/engine.h"
 
 #include <math.h>
 #include <sched.h>

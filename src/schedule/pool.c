@@ -6,6 +6,8 @@
 #include "src/tally/file_tallies.h"
 #include "src/tally/key_tallies.h"
 #include "src/cpu/count.h"
+#include "src/input/engine.h"
+#include "src/tally/histogram_spec.h"
 
 #include <inttypes.h>
 #include <sched.h>
@@ -176,8 +178,9 @@ static int check_lines(const struct pool *pool, bool is_end, struct error *error
         if (line_filter_check(&spec->lines.filter, error) != 0 &&
             (spec != pool->spec || error_locator_first(pool->undecided, error) || is_end))
             return -1;
-        if (spec->lines.field.kind == FIELD_LINE &&
-            line_format_lacked_memory(spec->lines.field.part.format))
+        const struct field *const field = &spec->lines.field;
+        if (field->kind == FIELD_LINE && field->part.format->regex &&
+            regex_lacked_memory(field->part.format->regex))
             return error_set(error, "out of memory");
     }
     return 0;

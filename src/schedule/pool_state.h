@@ -4,12 +4,14 @@
 #ifndef GPUHISTO_POOL_STATE_H
 #define GPUHISTO_POOL_STATE_H
 
-#include "src/input/engine.h"
 #include "schedule.h"
 #include "src/base/system.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
+
+struct chunk;
+struct engine;
 
 /* The opening of the GPUs, once in a run: at its beginning, or in a thread of their own while it
  * goes on. */

@@ -4,16 +4,19 @@
 #define GPUHISTO_SCHEDULE_H
 
 #include "gpu/engine/gpu_engine.h"
-#include "src/base/error.h"
-#include "src/tally/histogram_spec.h"
-#include "src/tally/tally.h"
-#include "src/input/engine.h"
-#include "src/input/input.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+struct chunk;
+struct engine;
+struct header;
+struct histogram_spec;
+struct input_options;
+struct preopened;
+struct tally;
 
 /* --- the rules: how many workers and GPUs there are, and which of them counts or decompresses
  * what. They are pure functions of the situation and the tuning; source.c and engines.c fill in the

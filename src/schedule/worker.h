@@ -10,9 +10,10 @@
 #ifndef GPUHISTO_WORKER_H
 #define GPUHISTO_WORKER_H
 
-#include "gpu/decode/decoder.h"
 #include "schedule.h"
-#include "src/input/records.h"
+#include "gpu/decode/decoder.h"
+#include "src/input/engine.h"
+#include "src/input/input.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

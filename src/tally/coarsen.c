@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "coarsen.h"
 #include "src/text/number.h"
+#include "src/bins/sums.h"
 
 #include <float.h>
 #include <math.h>

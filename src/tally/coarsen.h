@@ -3,7 +3,9 @@
 #ifndef GPUHISTO_COARSEN_H
 #define GPUHISTO_COARSEN_H
 
-#include "tally.h"
+#include "histogram_spec.h"
+
+#include <stddef.h>
 
 /* Adds the count of each bin of `fine` to the bin of `coarse` that has its lower edge, and the
  * totals. The fine bins are those of binning_digits, and nest in the coarse ones. Both have the

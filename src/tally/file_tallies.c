@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "file_tallies.h"
+#include "tally.h"
+#include "src/base/error.h"
+#include "src/bins/sums.h"
 
 #include <inttypes.h>
 #include <pthread.h>

@@ -9,14 +9,14 @@
 #ifndef GPUHISTO_FILE_TALLIES_H
 #define GPUHISTO_FILE_TALLIES_H
 
-#include "src/base/error.h"
-#include "tally.h"
-
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+struct error;
 struct file_tallies;
+struct histogram_spec;
+struct tally;
 
 /* The division of files into blocks. */
 struct file_division {

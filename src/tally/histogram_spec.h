@@ -3,12 +3,15 @@
 #ifndef GPUHISTO_HISTOGRAM_SPEC_H
 #define GPUHISTO_HISTOGRAM_SPEC_H
 
+#include "tally.h"
 #include "src/bins/binning.h"
 #include "src/text/lines.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+struct character_groups;
 
 /* The types of binary numbers that --values counts. */
 
@@ -28,43 +31,12 @@ const struct value_type *value_type_find(const char *name);
 /* Writes the names of all types that are not big-endian to text[0..size): "u8, u16 or u32". */
 void value_types_show(char *text, size_t size);
 
-/* The kind of a row of a table, and its texts. */
-
-/* The kinds of rows. All but bins are the table's "other". */
-enum row_kind {
-    ROW_KIND_BIN,
-    ROW_KIND_BELOW,   /* numbers below the first edge */
-    ROW_KIND_ABOVE,   /* numbers from the last edge on */
-    ROW_KIND_INVALID, /* not a number, or not UTF-8 */
-    ROW_KIND_REST,    /* keys that have no row of their own */
-    ROW_KINDS,
-};
-
-#define ROW_TEXT 64 /* bytes of each text in a label, with its end; block names have up to 48 */
-
-/* The texts of a row, empty where a row has none. */
-struct row_label {
-    enum row_kind kind;
-    size_t next;         /* the row after this one, if the mode uses that; otherwise 0 */
-    char name[ROW_TEXT]; /* column 1 of a table: "a-d", "0x41", a lower edge, "invalid" */
-    char lo[ROW_TEXT];   /* the lower edge or first value: a number, or "-inf" */
-    char hi[ROW_TEXT];   /* the upper edge, which is not in the row, or the last value, which is */
-    char note[ROW_TEXT]; /* column 3 of a table: the upper edge; of bytes the character */
-};
-
-/* Sets the label of the byte values, or code points, from lo to hi, without name and note. */
-void row_label_set(struct row_label *label, unsigned lo, unsigned hi);
-
-/* Writes a byte as tables show it: itself, as C escapes it, or ' ' in quotes. */
-void byte_show(unsigned byte, char text[ROW_TEXT]);
-
 /* A mode says what a sample is, what the rows of the table are called, and which counts are
  * believable. src/input and src/report use its members only; engines and src/cli also
  * look at the identifier. doc/adding.md says how to add one. */
 
 struct statistics;
 struct histogram_spec;
-struct tally;
 
 /* Indices of tables that have an entry for each mode. */
 enum mode_id {
@@ -204,34 +176,7 @@ bool histogram_spec_adds_up(const struct histogram_spec *spec, uint64_t counted,
 void histogram_spec_map(const struct histogram_spec *spec, const uint64_t bytes[BYTE_VALUES],
                         uint64_t *counts);
 
-/* The way in which the rows of binary numbers are found quickly. The CPU's loops and the GPU's
- * kernels have this choice in common; batch_rows.h and gpu/count/sample_map.c refine it. */
-
-enum row_plan_way {
-    PLAN_OFFSETS,       /* equal bins of whole numbers: by the offset from the first edge */
-    PLAN_WHOLE_EDGES,   /* whole numbers: by comparing with edges */
-    PLAN_WHOLE_DIGITS,  /* whole numbers: by dividing by a power of ten; on the CPU only */
-    PLAN_EQUAL_DOUBLES, /* equal bins of doubles: by a guess that the edges beside it prove */
-    PLAN_DOUBLE_EDGES,  /* doubles: by comparing with edges */
-    PLAN_LOG_LINEAR,    /* doubles: by their leading bits */
-    PLAN_DIGITS,        /* doubles: by scaling them by a power of ten */
-};
-
-struct row_plan {
-    enum row_plan_way way;
-    /* PLAN_OFFSETS: offsets are computed modulo 2^bits. All edges and all values of the type are
-     * numbers of so many bits, so no value outside the edges gets an offset within the span. */
-    unsigned bits; /* 32 or 64 */
-    bool is_signed;
-};
-
-/* Returns the plan for a histogram whose mode is_binned. */
+/* Returns the way to find the rows of a histogram whose mode is_binned. */
 struct row_plan row_plan_of(const struct histogram_spec *spec);
-
-/* Returns the least whole number of so many bits, 1 to 64. */
-static inline int128 row_plan_min(unsigned bits, bool is_signed)
-{
-    return is_signed ? -((int128)1 << (bits - 1)) : 0;
-}
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "key_tallies.h"
+#include "src/bins/sums.h"
 
 #include <limits.h>
 #include <math.h>

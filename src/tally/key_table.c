@@ -3,7 +3,7 @@
 #include "key_tallies.h"
 #include "src/base/memory.h"
 #include "src/base/system.h"
-#include "src/text/key.h"
+#include "src/text/field.h"
 
 #include <math.h>
 #include <stdbool.h>

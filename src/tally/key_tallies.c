@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "key_tallies.h"
+#include "histogram_spec.h"
 #include "src/base/memory.h"
 #include "src/base/system.h"
+#include "src/bins/sums.h"
 
 #include <inttypes.h>
 #include <math.h>

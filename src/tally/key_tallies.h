@@ -5,17 +5,19 @@
 #ifndef GPUHISTO_KEY_TALLIES_H
 #define GPUHISTO_KEY_TALLIES_H
 
-#include "radix_sort.h"
-#include "src/base/error.h"
-#include "tally.h"
-#include "src/text/key.h"
 #include "src/base/byte_word.h"
-#include "src/bins/sums.h"
+#include "src/text/field.h"
+#include "radix_sort.h"
 
 #include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+struct error;
+struct histogram_spec;
+struct moments;
+struct tally;
 
 /* --- sums of the numbers of a key --- */
 

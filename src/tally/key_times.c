@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "key_tallies.h"
+#include "histogram_spec.h"
 
 #include <stdlib.h>
 #include <string.h>

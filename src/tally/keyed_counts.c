@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "keyed_counts.h"
+#include "src/bins/sums.h"
 
 #include <math.h>
 #include <stdlib.h>

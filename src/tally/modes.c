@@ -2,6 +2,7 @@
 /* The modes: what a sample is, what the rows are called, and their statistics. */
 #include "characters.h"
 #include "statistics.h"
+#include "histogram_spec.h"
 #include "src/base/error.h"
 #include "src/text/number.h"
 

@@ -2,6 +2,7 @@
 /* Statistics of what was counted: quantiles of bins, a list of names and values for --stats, and
  * moments as text that reads back the same. */
 #include "statistics.h"
+#include "histogram_spec.h"
 #include "src/text/number.h"
 
 #include <float.h>

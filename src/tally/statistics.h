@@ -4,10 +4,16 @@
 #ifndef GPUHISTO_STATISTICS_H
 #define GPUHISTO_STATISTICS_H
 
-#include "src/text/number.h"
 #include "tally.h"
-#include "histogram_spec.h"
 #include "src/bins/sums.h"
+#include "src/text/number.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct binning;
+struct histogram_spec;
 
 /* Quantiles of numbers that were counted in bins. */
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tally.h"
+#include "histogram_spec.h"
+#include "src/bins/sums.h"
 
 #include <stdlib.h>
 

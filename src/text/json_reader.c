@@ -2,6 +2,7 @@
 #include "json_reader.h"
 #include "number.h"
 #include "src/base/utf8.h"
+#include "src/base/byte_word.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include "key.h"
 #include "field.h"
 #include "src/base/byte_word.h"
 #include "src/base/utf8.h"

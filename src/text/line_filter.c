@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "line_filter.h"
-#include "field.h"
+#include "lines.h"
 #include "src/base/error.h"
 
 #include <pthread.h>

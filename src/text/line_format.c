@@ -2,6 +2,7 @@
 /* Finds the parts of lines; reads formats and the names of parts. */
 #include "line_format.h"
 #include "number.h"
+#include "regex.h"
 #include "src/base/byte_masks.h"
 #include "src/base/error.h"
 

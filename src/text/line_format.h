@@ -13,11 +13,13 @@
 #ifndef GPUHISTO_LINE_FORMAT_H
 #define GPUHISTO_LINE_FORMAT_H
 
-#include "regex.h"
-
 #include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
+
+struct error;
+struct regex;
+struct regex_matcher;
 
 #define LINE_PARTS_MAX 32
 
@@ -57,6 +59,11 @@ struct line_part {
     size_t name_len;
 };
 
+/* Where a part is in a line; `from` is NULL if it is missing, as is a group that took no part. */
+struct line_span {
+    const unsigned char *from, *to;
+};
+
 /* The parts of a line. */
 struct line_match {
     unsigned count; /* of pieces that were found, from the first one on: all, if the line matches */
@@ -72,12 +79,6 @@ int line_format_open(struct line_format *format, struct error *error);
 
 /* Frees the expression. */
 void line_format_close(struct line_format *format);
-
-/* True once lines could not be matched because memory was short. Any thread. */
-static inline bool line_format_lacked_memory(const struct line_format *format)
-{
-    return format->regex && regex_lacked_memory(format->regex);
-}
 
 /* Sets *part to what a name stands for. `option` is --field or --by. 0, or -1 with an error that
  * lists the names there are. */

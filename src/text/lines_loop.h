@@ -14,8 +14,7 @@
 
 #include "field_parser.h"
 #include "field.h"
-#include "key.h"
-#include "line_filter.h"
+#include "lines.h"
 #include "units.h"
 #include "src/base/byte_masks.h"
 

@@ -2,6 +2,7 @@
 /* One token by all the rules, for those that the fast ways of parsers do not take; and numbers as
  * they are shown. */
 #include "number.h"
+#include "src/base/byte_word.h"
 
 #include <float.h>
 #include <inttypes.h>

@@ -10,8 +10,6 @@
 #ifndef GPUHISTO_NUMBER_H
 #define GPUHISTO_NUMBER_H
 
-#include "src/base/byte_word.h"
-
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -296,11 +294,11 @@ size_t show_decimal(const char *digits, int exponent, char *text);
 size_t show_unsigned(uint64_t value, char *text);
 
 /* Writes a whole number of at most 38 digits, terminated. Any thread. */
-void show_whole(int128 value, char *text);
+void show_whole(__int128 value, char *text);
 
 /* Reads all of a text as a whole number of at most 38 digits, with a minus sign or without. False
  * if it is not one. */
-bool read_shown_whole(const char *text, int128 *value);
+bool read_shown_whole(const char *text, __int128 *value);
 
 /* Reads all of a text as a decimal number, "inf" or "-inf": the nearest double. False if it is not
  * one, or too large. */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Regular expressions, by libpcre2-8 in builds with it. */
 #include "regex.h"
+#include "line_format.h"
+#include "src/base/error.h"
 
 #if HAVE_PCRE2
 #include "src/base/library.h"

@@ -4,10 +4,11 @@
 #ifndef GPUHISTO_REGEX_H
 #define GPUHISTO_REGEX_H
 
-#include "src/base/error.h"
-
 #include <stdbool.h>
 #include <stddef.h>
+
+struct error;
+struct line_span;
 
 /* A compiled expression. It does not change, so any number of threads may match by it. */
 struct regex;
@@ -44,11 +45,6 @@ enum regex_found regex_match(const struct regex *regex, struct regex_matcher *ma
 
 /* Returns the number of the group with a name, or 0 if there is none, or several. */
 unsigned regex_group(const struct regex *regex, const char *name);
-
-/* Where a part is in a line; `from` is NULL if it is missing, as is a group that took no part. */
-struct line_span {
-    const unsigned char *from, *to;
-};
 
 /* Matches text[0..len) as regex_match, and sets a span for each of `count` groups. For all calls
  * with a matcher the expression is the same, and so is the function. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "line_filter.h"
 #include "units.h"
+#include "lines.h"
 
 #include <math.h>
 

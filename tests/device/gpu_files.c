@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/device/gpu_files.h"
+#include "src/input/engine.h"
+#include "src/tally/histogram_spec.h"
 
 #include "gpu/count/strategy.h"
 #include "gpu/decode/decoder.h"

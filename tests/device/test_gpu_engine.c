@@ -18,6 +18,7 @@
 #include "tests/helpers/samples.h"
 #include "tests/helpers/scale.h"
 #include "tests/helpers/zstd_frames.h"
+#include "src/input/engine.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

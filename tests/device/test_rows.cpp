@@ -4,6 +4,11 @@
 #include "tests/device/emulation.h"
 
 #include "gpu/count/rows.cuh"
+
+extern "C" {
+#include "src/tally/histogram_spec.h"
+}
+
 #include "tests/helpers/random.h"
 #include "tests/helpers/scale.h"
 

@@ -11,6 +11,7 @@
 #include "tests/helpers/readers.h"
 #include "tests/helpers/texts.h"
 #include "tests/helpers/values.h"
+#include "src/input/input.h"
 
 #include <stdio.h>
 #include <stdlib.h>

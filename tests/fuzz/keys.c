@@ -9,6 +9,10 @@
 #include "tests/fuzz/fuzz.h"
 #include "tests/helpers/find_key.h"
 #include "tests/helpers/naive_number.h"
+#include "src/bins/sums.h"
+#include "src/input/engine.h"
+#include "src/tally/histogram_spec.h"
+#include "src/tally/keyed_counts.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -9,6 +9,8 @@
 #include "src/report/report.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/helpers/read_json.h"
+#include "src/report/writer.h"
+#include "src/tally/key_tallies.h"
 
 #include <stdlib.h>
 #include <string.h>

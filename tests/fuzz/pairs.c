@@ -5,6 +5,8 @@
  * the counters of 8 bits; the second where they are cut. */
 #include "src/cpu/count.h"
 #include "tests/fuzz/fuzz.h"
+#include "src/tally/histogram_spec.h"
+#include "src/tally/paged_counts.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -15,6 +15,8 @@
 #include "tests/helpers/need.h"
 #include "tests/helpers/random.h"
 #include "tests/helpers/readers.h"
+#include "src/input/input.h"
+#include "src/tally/histogram_spec.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -3,6 +3,7 @@
 #include "src/cpu/count.h"
 #include "src/tally/characters.h"
 #include "tests/helpers/random.h"
+#include "src/tally/histogram_spec.h"
 
 #include <stdio.h>
 #include <stdlib.h>

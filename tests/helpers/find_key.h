@@ -3,7 +3,7 @@
 #ifndef GPUHISTO_FIND_KEY_H
 #define GPUHISTO_FIND_KEY_H
 
-#include "src/text/key.h"
+#include "src/text/field.h"
 
 /* Finds the key of the record [begin, end), as field_find. If it is FIELD_FOUND, sets *name;
  * `scratch` has key_scratch_size(end - begin) bytes. */

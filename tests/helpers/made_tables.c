@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "made_tables.h"
+#include "src/report/writer.h"
 
 #include "random.h"
 #include "src/cli/cli.h"

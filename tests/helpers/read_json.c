@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "read_json.h"
+#include "src/tally/key_tallies.h"
 
 #include "src/cli/cli.h"
 #include "src/merge/parsed_table.h"

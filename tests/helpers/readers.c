@@ -4,6 +4,7 @@
 #include "src/schedule/worker.h"
 #include "tests/helpers/need.h"
 #include "tests/helpers/random.h"
+#include "src/tally/histogram_spec.h"
 
 #include <pthread.h>
 #include <sched.h>

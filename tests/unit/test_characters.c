@@ -8,6 +8,9 @@
 #include "tests/helpers/guarded.h"
 #include "tests/helpers/random.h"
 #include "tests/helpers/scale.h"
+#include "src/input/engine.h"
+#include "src/tally/histogram_spec.h"
+#include "src/tally/paged_counts.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -5,6 +5,8 @@
 #include "src/tally/tally.h"
 #include "tests/helpers/random.h"
 #include "tests/helpers/scale.h"
+#include "src/base/error.h"
+#include "src/bins/sums.h"
 
 #include <pthread.h>
 #include <stdio.h>

@@ -11,6 +11,7 @@
 #include "tests/helpers/scale.h"
 #include "tests/helpers/texts.h"
 #include "tests/helpers/values.h"
+#include "src/input/input.h"
 
 #include <fcntl.h>
 #include <malloc.h>

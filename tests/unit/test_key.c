@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Keys of records: what is written below, and characters as they are cut one at a time. */
-#include "src/text/key.h"
+#include "src/text/field.h"
 #include "tests/helpers/find_key.h"
 #include "tests/helpers/random.h"
 

@@ -5,6 +5,8 @@
 #include "src/tally/tally.h"
 #include "tests/helpers/need.h"
 #include "tests/helpers/random.h"
+#include "src/bins/sums.h"
+#include "src/tally/histogram_spec.h"
 
 #include <math.h>
 #include <pthread.h>

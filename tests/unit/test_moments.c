@@ -9,6 +9,7 @@
 #include "tests/helpers/scale.h"
 #include "tests/helpers/values.h"
 #include "tests/helpers/vectors.h"
+#include "src/bins/sums.h"
 
 #include <float.h>
 #include <math.h>

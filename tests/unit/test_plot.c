@@ -3,6 +3,7 @@
  * say in wider arithmetic. */
 #include "src/report/format.h"
 #include "tests/helpers/random.h"
+#include "src/report/writer.h"
 
 #include <inttypes.h>
 #include <stdio.h>

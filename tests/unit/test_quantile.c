@@ -9,6 +9,7 @@
 #include "tests/helpers/random.h"
 #include "tests/helpers/scale.h"
 #include "tests/helpers/vectors.h"
+#include "src/tally/histogram_spec.h"
 
 #include <float.h>
 #include <inttypes.h>

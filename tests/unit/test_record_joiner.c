@@ -4,6 +4,7 @@
 #include "src/tally/characters.h"
 #include "src/input/records.h"
 #include "tests/helpers/random.h"
+#include "src/input/engine.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -5,6 +5,7 @@
 #include "tests/helpers/guarded.h"
 #include "tests/helpers/random.h"
 #include "tests/helpers/scale.h"
+#include "src/base/error.h"
 
 #include <stdio.h>
 #include <stdlib.h>

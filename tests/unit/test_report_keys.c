@@ -4,6 +4,9 @@
 #include "src/tally/key_tallies.h"
 #include "src/text/number.h"
 #include "src/report/report.h"
+#include "src/base/memory.h"
+#include "src/report/writer.h"
+#include "src/tally/histogram_spec.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -10,6 +10,7 @@
 #include "tests/helpers/random.h"
 #include "tests/helpers/readers.h"
 #include "tests/helpers/scale.h"
+#include "src/tally/histogram_spec.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -9,6 +9,7 @@
 #include "tests/helpers/layouts.h"
 #include "tests/helpers/random.h"
 #include "tests/helpers/readers.h"
+#include "src/tally/histogram_spec.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -7,6 +7,8 @@
 #include "tests/helpers/random.h"
 #include "tests/helpers/scale.h"
 #include "tests/helpers/texts.h"
+#include "src/input/input.h"
+#include "src/tally/histogram_spec.h"
 
 #include <fcntl.h>
 #include <stdio.h>

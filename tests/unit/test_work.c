@@ -9,6 +9,8 @@
 #include "tests/helpers/random.h"
 #include "tests/helpers/readers.h"
 #include "tests/helpers/scale.h"
+#include "src/input/input.h"
+#include "src/tally/histogram_spec.h"
 
 #include <stdio.h>
 #include <stdlib.h>
