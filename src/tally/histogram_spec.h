@@ -205,7 +205,8 @@ void histogram_spec_map(const struct histogram_spec *spec, const uint64_t bytes[
                         uint64_t *counts);
 
 /* The way in which the rows of binary numbers are found quickly. The CPU's loops and the GPU's
- * kernels have this choice in common; batch_rows.h and gpu/count/sample_map.c refine it. */
+ * kernels have this choice in common; src/cpu/batch.h and gpu/count/sample_map.c
+ * refine it. */
 
 enum row_plan_way {
     PLAN_OFFSETS,       /* equal bins of whole numbers: by the offset from the first edge */
