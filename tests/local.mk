@@ -120,7 +120,7 @@ tests_helpers_libhelpers_a_SOURCES = $(naive_number) $(naive_field) \
 	tests/helpers/zstd_frames.c tests/helpers/zstd_frames.h
 
 # Cases that any implementation can read, and what makes them.
-EXTRA_DIST += tests/vectors/README.md tests/vectors/make tests/vectors/bins.json tests/vectors/escapes.json \
+EXTRA_DIST += tests/vectors/make tests/vectors/bins.json tests/vectors/escapes.json \
 	tests/vectors/merges.json tests/vectors/numbers.json tests/vectors/ranks.json tests/vectors/sums.json
 
 # --- what the scripts need ---

@@ -11,7 +11,7 @@ extern "C" {
 
 #define ERROR_SUBJECT_MAX 256 /* bytes of a subject as shown, with the end */
 
-/* Why something failed: set where it is known, printed only by src/main.c and src/main_*.c. */
+/* Why something failed: set where it is known, printed only by src/cli/. */
 struct error {
     char text[1024]; /* one line without a newline; empty: there is none */
 };

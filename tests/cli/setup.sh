@@ -200,7 +200,7 @@ check "no C++ compiler: said so" grep -q 'C++ tests: *no$' out
 
 configured --without-cuda
 check "--without-cuda: status" [ "$(cat status)" -eq 0 ]
-refute "CFLAGS of make" make -s -C 'built here' src/base/show.o CFLAGS="-O2 -ffast-math" AUTOCONF=: ACLOCAL=: \
+refute "CFLAGS of make" make -s -C 'built here' src/base/error.o CFLAGS="-O2 -ffast-math" AUTOCONF=: ACLOCAL=: \
     >out 2>err
 check "CFLAGS of make: reason" grep -q 'ffast-math, -Ofast and the like give wrong counts' err
 

@@ -323,7 +323,6 @@ def nothing(out):
 
 all_times, faults = times_of(requests), faults_of(requests)
 month, month_faults = times_of(days["01"] + days["02"] + days["03"]), faults_of(days["01"] + days["02"] + days["03"])
-bounds = ("0.05", "0.1", "0.25", "0.5", "1.0", "+Inf")
 # A pattern of commands, and the check of what they print.
 # Requests by what a function makes of their fields.
 def by_key(key_of, requests=None):
@@ -376,14 +375,11 @@ def key_buckets(key_of, bounds):
         return same(sorted(due))("".join(sorted(line for line in out.splitlines(True) if "_bucket" in line)))
     return check
 
-# A heat map: keys in their order, and all their samples at the right; or some of its lines.
-def heat_map(chosen=None):
-    def check(out):
-        groups = by_key(an_hour)
-        due = ["%s %d" % (key, len(groups[key])) for key in sorted(groups)]
-        due = [due[i] for i in chosen if i < len(due)] if chosen else due
-        return same(due)("".join("%s %s\n" % (line[:2].strip(), line.split()[-1]) for line in out.splitlines()[1:]))
-    return check
+# A heat map: keys in their order, and all their samples at the right.
+def heat_map(out):
+    groups = by_key(an_hour)
+    due = ["%s %d" % (key, len(groups[key])) for key in sorted(groups)]
+    return same(due)("".join("%s %s\n" % (line[:2].strip(), line.split()[-1]) for line in out.splitlines()[1:]))
 
 # A field and what a modifier makes of it, which may be nothing.
 def modified(field, modifier):
@@ -510,8 +506,7 @@ checks = [
     (r"gpuhisto --by=7 -k-1 --quantiles=0.5,0.99 .*", key_statistics(lambda fields: fields[6], [0.5, 0.99])),
     (r"gpuhisto --by=4:14-15 -k-1 --quantiles=0.99 --sort=p99 --top=3 .*", slowest_hours(3)),
     (r"gpuhisto --by=4:14-15 -k-1 --quantiles=0.99 .*", key_statistics(an_hour, [0.99])),
-    (r"gpuhisto --by=4:14-15 -k-1 -p day[^|]*", heat_map()),
-    (r"LC_ALL=C gpuhisto --by=4:14-15 -k-1 -p .*", heat_map([2, 3, 4, 8, 9, 10])),
+    (r"gpuhisto --by=4:14-15 -k-1 -p day[^|]* \| head -n 12", heat_map),
     (r"gpuhisto --by=7:route shop\.log", key_table(modified(7, "route"))),
     (r"gpuhisto --by=7:route -k-1 --quantiles=0.99 shop.*", key_statistics(modified(7, "route"), [0.99], requests)),
     (r"gpuhisto --by=4:5m --lines-with=.* shop\.log", key_table(modified(4, "5m"), lambda request: '" 50' in request.line)),
@@ -530,7 +525,6 @@ checks = [
     (r"gpuhisto -np -k-1( -B10)? access\.log\.\*", plot(times_of(rotated))),
     (r"gpuhisto (-ns -k-1|-nsk-1) access\.log\.\*", stats(times_of(rotated), faults_of(rotated))),
     (r"gpuhisto -ns -k-1 --each access\.log\.\* \| cut .*", each),
-    (r"gpuhisto -ns -k-1 access\.log\.1 old\.gz \| grep mean", stats(times_of(rotated), 0, ["mean"])),
     (r"gpuhisto -n \S+( ')? access\.log \| cut -f 1,2", statuses),
     (r"gpuhisto -n --after=\S* access\.log \| head -n 3", minutes(3)),
     (r"gpuhisto -n --after=\S* access\.log \| head -n 2", minutes(2)),
@@ -571,7 +565,7 @@ checks = [
     (r"gpuhisto -s -d none numbers\.gz \| awk .*", gz_entropy),
     (r"gpuhisto -s --each=64K image \| awk .*", block_entropies),
     (r"gpuhisto -p numbers\.txt \| sort -k2nr \| head -n 3", top_bytes),
-    (r"gpuhisto -p --values.* --min=0 --max=256 -B8 grey\.pgm", plot(list(pixels))),
+    (r"gpuhisto -p --values.* --min=0 --max=256 -B4 grey\.pgm", plot(list(pixels))),
     (r"gpuhisto --values.* --min=0 --max=256 -B8 --nonzero grey\.pgm", table(list(pixels), None)),
     (r"gpuhisto --values.* --channels=3 .*--header rgb\.ppm", columns(list(pixels), 3)),
     (r"gpuhisto --values.* --channels=2 .*-B4 take\.wav", columns(samples, 2)),
@@ -582,10 +576,8 @@ checks = [
     (r"awk 'NR ?% ?4 ?== ?0' reads\.fq \| gpuhisto --nonzero", bytes_of_qualities),
     (r"(LC_ALL=C )?COLUMNS=\d+ gpuhisto -np -k-1 -B5 access\.log", plot(all_times)),
     (r"timeout .* \| gpuhisto -npk-1 -B5 --interval=9", plot(all_times)),
-    (r"gpuhisto -n -k-1 --edges=.* -F prometheus access\.log", buckets(bounds)),
     (r"gpuhisto -nk-1 --edges=.* -F prometheus access\.log", buckets(("0.1", "0.5", "1.0", "+Inf"))),
     (r"gpuhisto --by=7 -k-1 --edges=.* -F prometheus .*", key_buckets(lambda fields: fields[6], ("0.1", "1.0", "+Inf"))),
-    (r"gpuhisto -n -k-1 -B4 -F csv --header access\.log", csv_rows),
     (r"gpuhisto -nk-1 -B5 -Fcsv --header --nonzero access\.log", csv_rows),
     (r"gpuhisto -n -k-1 -B4 -F json access\.log \| jq '\.bins\[0\]'", json_row),
     (r"gpuhisto .* \| python3 -c 'import pandas.*", pandas_rows),
