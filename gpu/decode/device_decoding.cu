@@ -89,15 +89,13 @@ static bool open_slots(struct device *device, struct decoding *decoding)
 // What copies of compressed bytes, and of content, need.
 static bool open_copies(struct device *device, struct decoding *decoding)
 {
-    bool done = true;
-    for (cudaStream_t *stream : {&decoding->matches, &decoding->reads})
-        done = done && device_ok(device, cudaStreamCreateWithFlags(stream, cudaStreamNonBlocking),
-                                 "creating a stream");
+    bool done = device_create_stream(device, &decoding->matches) &&
+                device_create_stream(device, &decoding->reads);
     for (unsigned i = 0; done && i < DEVICE_READS; i++)
         done = device_create_event(device, &decoding->read[i]);
     for (unsigned i = 0; done && i < DEVICE_INPUTS; i++)
         done = device_create_event(device, &decoding->copied[i]) &&
-               (!device->timing || device_create_event(device, &decoding->copying[i]));
+               device_create_event(device, &decoding->copying[i], true);
     return done;
 }
 
@@ -143,8 +141,7 @@ static bool copy_blocks(struct device *device, const struct device_work *work)
     struct decoding *decoding = device->decoding;
     const struct device_blocks *blocks = &work->blocks;
     unsigned char *to = batch_of(device, work->slot)->in + DECODE_CARRY + blocks->at;
-    return (!device->timing ||
-            device_record(device, decoding->copying[work->copy], device->copies)) &&
+    return device_record(device, decoding->copying[work->copy], device->copies) &&
            copy_in(device, to, blocks->bytes, blocks->len) &&
            device_record(device, decoding->copied[work->copy], device->copies);
 }
@@ -183,7 +180,7 @@ static bool decode(struct device *device, unsigned index, const struct device_ba
     decode_batch_set_plan(&batch, plan);
     // What the host has built, and the padding after the compressed bytes, go on the stream of the
     // copies: after those bytes.
-    return (!device->timing || device_record(device, slot->copying, device->copies)) &&
+    return device_record(device, slot->copying, device->copies) &&
            zero(device, batch.in + DECODE_CARRY + plan->in_size, DECODE_PADDING, device->copies) &&
            copy_in(device, const_cast<struct decode_block *>(batch.block), plan->block,
                    plan->blocks * sizeof *plan->block) &&
@@ -223,9 +220,8 @@ static bool count_content(struct device *device, unsigned index,
             return false;
         content = reinterpret_cast<const unsigned char *>(batch->sequences);
     }
-    return (!device->timing || device_record(device, slot->counting, stream)) &&
-           device_launch(device, content, len) &&
-           (!device->timing || device_record(device, slot->counted, stream));
+    return device_record(device, slot->counting, stream) && device_launch(device, content, len) &&
+           device_record(device, slot->counted, stream);
 }
 
 // The content is there, as its verdict was seen. The stream waits for nothing else, and nothing
@@ -277,48 +273,42 @@ static const struct device_extension extension = {enqueue, arrival, times_of_cop
 
 int device_open_decoding(struct device *device, void *arg)
 {
-    struct device_decoding *const wanted = static_cast<struct device_decoding *>(arg);
+    struct device_decoding *const given = static_cast<struct device_decoding *>(arg);
+    struct device_decoding plan = *given;
+    size_t free_bytes, all;
+    given->batches = 0; // until all is there
     for (const struct decode_stage_list &list : decode_stages)
         for (unsigned i = 0; i < list.count; i++)
-            if (list.stage[i].shared > device->properties.sharedMemPerBlockOptin) {
-                wanted->batches = 0;
+            if (list.stage[i].shared > device->properties.sharedMemPerBlockOptin)
                 return 0;
-            }
-    if (wanted->batches > DEVICE_BATCHES_MAX)
-        wanted->batches = DEVICE_BATCHES_MAX;
     if (!device_enter(device, "preparing to decompress"))
         return -1;
     close_decoding(device);
     // Batches are made fewer and smaller until they take no more than most of the memory that is
     // free; none, if that is less than it is worth.
-    size_t free_bytes, all;
     if (!device_ok(device, cudaMemGetInfo(&free_bytes, &all), "asking for its memory"))
         return -1;
-    wanted->memory = decode_fit_memory(&wanted->capacity, &wanted->batches, wanted->keep_min,
-                                       free_bytes / 4 * 3);
-    if (wanted->memory == 0)
-        wanted->batches = 0;
-    if (wanted->batches == 0)
+    plan.memory =
+        decode_fit_memory(&plan.capacity, &plan.batches, plan.keep_min, free_bytes / 4 * 3);
+    if (plan.memory > 0)
+        device->decoding = static_cast<struct decoding *>(std::calloc(1, sizeof(struct decoding)));
+    if (!device->decoding)
         return 0;
-    device->decoding = static_cast<struct decoding *>(std::calloc(1, sizeof(struct decoding)));
-    if (!device->decoding) {
-        wanted->batches = 0;
-        return 0;
-    }
     device->extension = &extension;
-    device->decoding->plan = *wanted;
+    device->decoding->plan = plan;
     device->is_short = false;
     if (open_memory(device, device->decoding) &&
         device_ok(device,
                   decode_prepare_stages(&device->decoding->residents,
                                         device->properties.multiProcessorCount),
                   "asking how many blocks fit") &&
-        open_slots(device, device->decoding) && open_copies(device, device->decoding))
+        open_slots(device, device->decoding) && open_copies(device, device->decoding)) {
+        *given = plan;
         return 0;
+    }
     if (!device->is_short)
         return -1;
     // Another process was faster. The device goes on, but decompresses nothing.
     close_decoding(device);
-    wanted->batches = 0;
     return 0;
 }

@@ -35,27 +35,27 @@ bool device_enter(struct device *device, const char *doing)
     return device_ok(device, cudaSetDevice(device->ordinal), doing);
 }
 
-bool device_create_event(struct device *device, cudaEvent_t *event)
+bool device_create_event(struct device *device, cudaEvent_t *event, bool is_for_times)
 {
+    if (is_for_times && !device->timing)
+        return true;
     unsigned flags = device->timing ? cudaEventDefault : cudaEventDisableTiming;
     return device_ok(device, cudaEventCreateWithFlags(event, flags), "creating an event");
 }
 
-bool device_create_events(struct device *device, struct slot *slot)
+bool device_create_stream(struct device *device, cudaStream_t *stream)
 {
-    bool there =
-        device_create_event(device, &slot->copied) && device_create_event(device, &slot->arrived);
-    if (there && device->timing)
-        there = device_create_event(device, &slot->copying) &&
-                device_create_event(device, &slot->counting) &&
-                device_create_event(device, &slot->counted);
-    return there;
+    return device_ok(device, cudaStreamCreateWithFlags(stream, cudaStreamNonBlocking),
+                     "creating a stream");
 }
 
-static bool open_slot(struct device *device, struct slot *slot, size_t size)
+bool device_create_events(struct device *device, struct slot *slot)
 {
-    return device_ok(device, cudaMalloc(&slot->buffer, size), "allocating a buffer") &&
-           device_create_events(device, slot);
+    return device_create_event(device, &slot->copied) &&
+           device_create_event(device, &slot->arrived) &&
+           device_create_event(device, &slot->copying, true) &&
+           device_create_event(device, &slot->counting, true) &&
+           device_create_event(device, &slot->counted, true);
 }
 
 bool device_launch(struct device *device, const unsigned char *data, unsigned long long len)
@@ -224,9 +224,7 @@ static bool prepare_counts(struct device *device, const struct histogram_spec *s
 
 bool device_reserve_rest(struct device *device, size_t len)
 {
-    if (!device->how.is_text)
-        return true;
-    if (len <= device->rest_len)
+    if (!device->how.is_text || len <= device->rest_len)
         return true;
     void *rest = nullptr;
     if (!device_allocate(device, &rest, words_for_rest(len) * sizeof(unsigned),
@@ -270,23 +268,19 @@ static bool find(struct device *device, const struct cuda_device &cuda_device)
 
 static bool prepare(struct device *device, const struct device_plan *plan)
 {
-    if (!device_ok(device, cudaStreamCreateWithFlags(&device->copies, cudaStreamNonBlocking),
-                   "creating a stream") ||
-        !device_ok(device, cudaStreamCreateWithFlags(&device->counts_stream, cudaStreamNonBlocking),
-                   "creating a stream"))
-        return false;
-    if (!prepare_counts(device, plan->spec) || !prepare_table(device, plan->spec) ||
+    if (!device_create_stream(device, &device->copies) ||
+        !device_create_stream(device, &device->counts_stream) ||
+        !prepare_counts(device, plan->spec) || !prepare_table(device, plan->spec) ||
         !prepare_kernel(device, plan) || !prepare_numbers(device, plan->slot_size))
         return false;
     for (unsigned i = 0; i < plan->slots; i++)
-        if (!open_slot(device, &device->slots[i], plan->slot_size))
+        if (!device_ok(device, cudaMalloc(&device->slots[i].buffer, plan->slot_size),
+                       "allocating a buffer") ||
+            !device_create_events(device, &device->slots[i]))
             return false;
-    if (device->timing &&
-        (!device_create_event(device, &device->opened) ||
-         !device_ok(device, cudaEventRecord(device->opened, device->counts_stream),
-                    "recording an event")))
-        return false;
-    return device_launch(device, device->slots[0].buffer, 0) &&
+    return device_create_event(device, &device->opened, true) &&
+           device_record(device, device->opened, device->counts_stream) &&
+           device_launch(device, device->slots[0].buffer, 0) &&
            device_ok(device, cudaStreamSynchronize(device->counts_stream), "running a kernel");
 }
 
@@ -301,9 +295,8 @@ struct device *device_open(const struct device_plan *plan, struct error *error)
         error_set(error, "out of memory");
         return nullptr;
     }
-    const struct histogram_spec *spec = plan->spec;
     device->ordinal = plan->cuda_device.ordinal;
-    device->args.map = sample_map_of(spec);
+    device->args.map = sample_map_of(plan->spec);
     device->timing = plan->timing;
     device->slot_count = plan->slots + DEVICE_BATCHES_MAX;
     device->buffers = plan->slots;
@@ -335,12 +328,12 @@ int device_pin(struct device *device, void *arg)
 
 bool device_record(struct device *device, cudaEvent_t event, cudaStream_t stream)
 {
-    return device_ok(device, cudaEventRecord(event, stream), "recording an event");
+    return !event || device_ok(device, cudaEventRecord(event, stream), "recording an event");
 }
 
 static bool copy_in(struct device *device, struct slot *slot, const struct device_chunk *chunk)
 {
-    return (!device->timing || device_record(device, slot->copying, device->copies)) &&
+    return device_record(device, slot->copying, device->copies) &&
            device_ok(device,
                      cudaMemcpyAsync(slot->buffer, chunk->data, chunk->len, cudaMemcpyHostToDevice,
                                      device->copies),
@@ -352,9 +345,9 @@ static bool count(struct device *device, struct slot *slot, const struct device_
 {
     cudaStream_t stream = device->counts_stream;
     return device_ok(device, cudaStreamWaitEvent(stream, slot->copied, 0), "waiting for a chunk") &&
-           (!device->timing || device_record(device, slot->counting, stream)) &&
+           device_record(device, slot->counting, stream) &&
            device_launch(device, slot->buffer, chunk->len) &&
-           (!device->timing || device_record(device, slot->counted, stream));
+           device_record(device, slot->counted, stream);
 }
 
 static bool gather_pages(struct device *device)

@@ -61,8 +61,10 @@ bool device_allocate(struct device *device, void **memory, size_t size, const ch
 // Makes the device the current one: each thread has one of its own, and any thread may call.
 bool device_enter(struct device *device, const char *doing);
 
-// Creates an event, with a time if there is plan->timing; and records one.
-bool device_create_event(struct device *device, cudaEvent_t *event);
+// Creates a stream; or an event, with a time if there is plan->timing, and only then if it
+// is_for_times; and records an event, if it was created.
+bool device_create_stream(struct device *device, cudaStream_t *stream);
+bool device_create_event(struct device *device, cudaEvent_t *event, bool is_for_times = false);
 bool device_record(struct device *device, cudaEvent_t event, cudaStream_t stream);
 
 // Enqueues counting data[0..len) on the device into the histogram.
