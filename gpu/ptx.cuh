@@ -6,6 +6,9 @@
 
 #include <cstring>
 
+// What most functions on the device are: a call would keep arrays of registers from being ones.
+#define DEVICE_INLINE static __device__ __forceinline__
+
 // A function that is OUT_OF_LINE is not static: nvcc would make its name of the folder of the
 // sources, and another folder another program.
 #ifdef __CUDACC__
@@ -24,7 +27,7 @@
 #endif
 
 // Loads a word to which others may store by atomics: it gives what one of them left.
-static __device__ __forceinline__ unsigned load_relaxed(const unsigned *address)
+DEVICE_INLINE unsigned load_relaxed(const unsigned *address)
 {
 #ifdef __CUDA_ARCH__
     return *static_cast<const volatile unsigned *>(address);
@@ -34,7 +37,7 @@ static __device__ __forceinline__ unsigned load_relaxed(const unsigned *address)
 }
 
 // Stores a word that load_relaxed reads.
-static __device__ __forceinline__ void store_relaxed(unsigned *address, unsigned value)
+DEVICE_INLINE void store_relaxed(unsigned *address, unsigned value)
 {
 #ifdef __CUDA_ARCH__
     *static_cast<volatile unsigned *>(address) = value;
@@ -46,7 +49,7 @@ static __device__ __forceinline__ void store_relaxed(unsigned *address, unsigned
 // Returns bytes of a word, one for each hexadecimal digit of the selector, from the lowest: 0 to 3
 // that byte, 4 to 7 zero; with 8 added the sign of that byte, eight times. (__byte_perm knows no
 // signs.)
-static __device__ __forceinline__ unsigned permute(unsigned word, unsigned selector)
+DEVICE_INLINE unsigned permute(unsigned word, unsigned selector)
 {
 #ifdef __CUDA_ARCH__
     unsigned result;
@@ -67,8 +70,7 @@ static __device__ __forceinline__ unsigned permute(unsigned word, unsigned selec
 // Write the table as the same function of the three constants below.
 constexpr unsigned lop3_a = 0xf0, lop3_b = 0xcc, lop3_c = 0xaa;
 
-template <unsigned Table>
-static __device__ __forceinline__ unsigned lop3(unsigned a, unsigned b, unsigned c)
+template <unsigned Table> DEVICE_INLINE unsigned lop3(unsigned a, unsigned b, unsigned c)
 {
 #ifdef __CUDA_ARCH__
     unsigned result;
@@ -84,14 +86,14 @@ static __device__ __forceinline__ unsigned lop3(unsigned a, unsigned b, unsigned
 }
 
 // Returns the number of the highest bit that is set; for 0 that is 2^32 - 1.
-static __device__ __forceinline__ unsigned highest_bit(unsigned value)
+DEVICE_INLINE unsigned highest_bit(unsigned value)
 {
     return 31u - static_cast<unsigned>(__clz(static_cast<int>(value)));
 }
 
 // Starts a copy of 16 bytes to shared memory, both at multiples of 16. They are there, for the
 // thread that asked for them, once copies_wait says so; on devices before sm_80 at once.
-static __device__ __forceinline__ void copy_16(void *shared, const void *global)
+DEVICE_INLINE void copy_16(void *shared, const void *global)
 {
 #if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 800
     const unsigned to = static_cast<unsigned>(__cvta_generic_to_shared(shared));
@@ -102,7 +104,7 @@ static __device__ __forceinline__ void copy_16(void *shared, const void *global)
 }
 
 // Ends a group of such copies, which may be empty.
-static __device__ __forceinline__ void copies_end_group()
+DEVICE_INLINE void copies_end_group()
 {
 #if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 800
     asm volatile("cp.async.commit_group;" ::: "memory");
@@ -110,7 +112,7 @@ static __device__ __forceinline__ void copies_end_group()
 }
 
 // Waits for all groups of this thread but the last `Groups`.
-template <int Groups> static __device__ __forceinline__ void copies_wait()
+template <int Groups> DEVICE_INLINE void copies_wait()
 {
 #if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 800
     asm volatile("cp.async.wait_group %0;" ::"n"(Groups) : "memory");
@@ -124,7 +126,7 @@ constexpr unsigned all_lanes = 0xffffffffu;
 // Returns what move(word) gives for each word of a value, which may be anything that is made of
 // words.
 template <typename Value, typename Move>
-static __device__ __forceinline__ Value warp_words(const Value &value, Move move)
+DEVICE_INLINE Value warp_words(const Value &value, Move move)
 {
     static_assert(sizeof value % sizeof(unsigned) == 0, "whole words are shuffled");
     unsigned words[sizeof value / sizeof(unsigned)];
@@ -136,22 +138,20 @@ static __device__ __forceinline__ Value warp_words(const Value &value, Move move
 }
 
 // Returns the value that the lane so many before this one has, or this lane's where there is none.
-template <typename Value>
-static __device__ __forceinline__ Value warp_before(const Value &value, unsigned by)
+template <typename Value> DEVICE_INLINE Value warp_before(const Value &value, unsigned by)
 {
     return warp_words(value, [=](unsigned word) { return __shfl_up_sync(all_lanes, word, by); });
 }
 
 // Returns the value that the last lane has.
-template <typename Value> static __device__ __forceinline__ Value warp_last(const Value &value)
+template <typename Value> DEVICE_INLINE Value warp_last(const Value &value)
 {
     return warp_words(value, [](unsigned word) { return __shfl_sync(all_lanes, word, 31); });
 }
 
 // Returns the sum over the lanes up to and with this one; then(a, b) is that of `a` and of `b`,
 // which comes after it.
-template <typename Value, typename Then>
-static __device__ __forceinline__ Value warp_scan(Value value, Then then)
+template <typename Value, typename Then> DEVICE_INLINE Value warp_scan(Value value, Then then)
 {
     for (unsigned by = 1; by < 32; by *= 2) {
         const Value before = warp_before(value, by);
@@ -161,12 +161,12 @@ static __device__ __forceinline__ Value warp_scan(Value value, Then then)
     return value;
 }
 
-static __device__ __forceinline__ unsigned warp_sum(unsigned value)
+DEVICE_INLINE unsigned warp_sum(unsigned value)
 {
     return warp_scan(value, [](unsigned a, unsigned b) { return a + b; });
 }
 
-static __device__ __forceinline__ unsigned warp_max(unsigned value)
+DEVICE_INLINE unsigned warp_max(unsigned value)
 {
     return warp_scan(value, [](unsigned a, unsigned b) { return max(a, b); });
 }

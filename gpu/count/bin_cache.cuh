@@ -13,7 +13,7 @@ template <unsigned Slots> struct bin_cache {
 };
 
 // The block together: empties the cache; a barrier after it is the caller's.
-template <unsigned Slots> static __device__ __forceinline__ void open_cache(bin_cache<Slots> &cache)
+template <unsigned Slots> DEVICE_INLINE void open_cache(bin_cache<Slots> &cache)
 {
     for (unsigned slot = threadIdx.x; slot < Slots; slot += blockDim.x) {
         cache.bins[slot] = no_bin;
@@ -22,8 +22,8 @@ template <unsigned Slots> static __device__ __forceinline__ void open_cache(bin_
 }
 
 // Counts a bin so many times in a counter, if that is its own or free. True if it is counted.
-static __device__ __forceinline__ bool count_if_own(unsigned *owner, unsigned *counter,
-                                                    unsigned bin, unsigned count = 1)
+DEVICE_INLINE bool count_if_own(unsigned *owner, unsigned *counter, unsigned bin,
+                                unsigned count = 1)
 {
     unsigned own = load_relaxed(owner);
     if (own == no_bin) {
@@ -37,16 +37,15 @@ static __device__ __forceinline__ bool count_if_own(unsigned *owner, unsigned *c
 
 // Counts a bin at a place of the cache, as count_if_own does.
 template <unsigned Slots>
-static __device__ __forceinline__ bool count_at(bin_cache<Slots> &cache, unsigned slot,
-                                                unsigned bin, unsigned count = 1)
+DEVICE_INLINE bool count_at(bin_cache<Slots> &cache, unsigned slot, unsigned bin,
+                            unsigned count = 1)
 {
     return count_if_own(&cache.bins[slot], &cache.counts[slot], bin, count);
 }
 
 // The block together: adds what was counted to the histogram; a barrier before it is the caller's.
 template <unsigned Slots>
-static __device__ __forceinline__ void merge_cache(const bin_cache<Slots> &cache,
-                                                   const count_args &args)
+DEVICE_INLINE void merge_cache(const bin_cache<Slots> &cache, const count_args &args)
 {
     for (unsigned slot = threadIdx.x; slot < Slots; slot += blockDim.x)
         add_to_counts(args, cache.bins[slot], cache.counts[slot]); // a free slot has no count
@@ -54,7 +53,7 @@ static __device__ __forceinline__ void merge_cache(const bin_cache<Slots> &cache
 
 // The warp together: adds the lanes' bins to the histogram, once for all lanes whose bins are
 // alike. Lanes without a sample have no_bin.
-static __device__ __forceinline__ void add_alike(const count_args &args, unsigned bin)
+DEVICE_INLINE void add_alike(const count_args &args, unsigned bin)
 {
     const unsigned alike = __match_any_sync(0xffffffffu, bin);
     const unsigned lanes_below = (1u << threadIdx.x % 32) - 1;
@@ -76,8 +75,8 @@ constexpr unsigned run_lanes_min = 8;
 // The warp together. Counts the values of lanes that have but one, if there are many such lanes.
 // True if those of this lane have been counted; never if they are not `in` what is to be counted.
 template <unsigned Number>
-static __device__ __forceinline__ bool acquire_run(run_cache &runs, const count_args &args,
-                                                   const unsigned (&rows)[Number], bool in)
+DEVICE_INLINE bool acquire_run(run_cache &runs, const count_args &args,
+                               const unsigned (&rows)[Number], bool in)
 {
     // Few lanes have two values alike, where there are no runs.
     const unsigned maybe = __ballot_sync(0xffffffffu, in && rows[1] == rows[0]);
@@ -116,7 +115,7 @@ struct table_rows {
     unsigned first, step, end;
 };
 
-static __device__ __forceinline__ unsigned row_at(const table_rows &rows, unsigned index)
+DEVICE_INLINE unsigned row_at(const table_rows &rows, unsigned index)
 {
     const unsigned row = (rows.first + index / 8 * rows.step) * 8 + index % 8;
     return row < rows.end ? row : no_bin;
@@ -136,8 +135,8 @@ struct byte_counters {
 
 // Adds to the histogram what carries out of a counter amount to: 256 each, of which one has gone
 // into the next counter of the word.
-static __device__ __forceinline__ void finish_carries(const byte_counters &counters, unsigned index,
-                                                      unsigned long long carries)
+DEVICE_INLINE void finish_carries(const byte_counters &counters, unsigned index,
+                                  unsigned long long carries)
 {
     const unsigned row = row_at(counters.rows, index), next = row_at(counters.rows, index + 1);
     if (row != no_bin)
@@ -166,7 +165,7 @@ template <unsigned Number> struct counters_before {
 };
 
 // Returns a one where this counter is in its word: shifted by the lowest 5 bits of a number.
-static __device__ __forceinline__ unsigned one_at(unsigned index)
+DEVICE_INLINE unsigned one_at(unsigned index)
 {
     return __funnelshift_l(0, 1, index * 8);
 }
@@ -174,8 +173,7 @@ static __device__ __forceinline__ unsigned one_at(unsigned index)
 // Adds one to each of the counters of a lane. If they are Checked, an index of `size` or more is
 // none: zero is added to a word of the lane's own then, which is faster than a branch.
 template <bool Checked, unsigned Number>
-static __device__ __forceinline__ void add_to_counters(const byte_counters &counters,
-                                                       counters_before<Number> &before)
+DEVICE_INLINE void add_to_counters(const byte_counters &counters, counters_before<Number> &before)
 {
     const unsigned none = counters.size + threadIdx.x % 32 * 4;
     UNROLL for (unsigned i = 0; i < Number; i++)
@@ -189,8 +187,8 @@ static __device__ __forceinline__ void add_to_counters(const byte_counters &coun
 // Notes the carries of all these counters. This is a function of its own, so that other work can be
 // done while the atomics are.
 template <unsigned Number>
-static __device__ __forceinline__ void record_all_carries(const byte_counters &counters,
-                                                          const counters_before<Number> &before)
+DEVICE_INLINE void record_all_carries(const byte_counters &counters,
+                                      const counters_before<Number> &before)
 {
     bool carried = false;
     UNROLL for (unsigned i = 0; i < Number; i++) carried |=
@@ -201,7 +199,7 @@ static __device__ __forceinline__ void record_all_carries(const byte_counters &c
 }
 
 // The block together, with a barrier after it: adds the carries to the histogram.
-static __device__ __forceinline__ void finish_all_carries(const byte_counters &counters)
+DEVICE_INLINE void finish_all_carries(const byte_counters &counters)
 {
     const carry_cache &carries = *counters.carries;
     for (unsigned slot = threadIdx.x; slot < carry_cache::slots; slot += blockDim.x)

@@ -26,7 +26,7 @@ struct letter_planes {
 };
 
 // Letters have bits 5 and 6 set and bit 7 not; folded, bit 5 does not matter.
-static __device__ __forceinline__ letter_planes letters_of(const unsigned (&x)[8], unsigned fold)
+DEVICE_INLINE letter_planes letters_of(const unsigned (&x)[8], unsigned fold)
 {
     constexpr unsigned none = ~(lop3_a | lop3_b | lop3_c);
     letter_planes planes;
@@ -48,8 +48,7 @@ static __device__ __forceinline__ letter_planes letters_of(const unsigned (&x)[8
 // Returns the letters of the half whose number is Bound (0 to 16) or more in bits 0 to 3. From the
 // lowest bit on: a number is at least the bound if its higher bits are more, or the same and the
 // rest is enough.
-template <unsigned Bound>
-static __device__ __forceinline__ unsigned at_least(const letter_planes &planes)
+template <unsigned Bound> DEVICE_INLINE unsigned at_least(const letter_planes &planes)
 {
     if (Bound == 16)
         return 0;
@@ -61,7 +60,7 @@ static __device__ __forceinline__ unsigned at_least(const letter_planes &planes)
 
 // Returns the letters of one half with numbers from Lo to before Hi (0 to 16).
 template <unsigned Lo, unsigned Hi>
-static __device__ __forceinline__ unsigned between(const letter_planes &planes, unsigned half)
+DEVICE_INLINE unsigned between(const letter_planes &planes, unsigned half)
 {
     constexpr unsigned bit3 = Lo & 8 ? lop3_b : ~lop3_b, bit2 = Lo & 4 ? lop3_c : ~lop3_c;
     if constexpr (Lo >= Hi)
@@ -82,7 +81,7 @@ template <unsigned Width, unsigned Range> struct ranges {
     static constexpr unsigned lo = Range * Width, hi = lo + Width;
     static constexpr bool last = hi >= 26;
 
-    static __device__ __forceinline__ unsigned inside(const letter_planes &planes)
+    DEVICE_INLINE unsigned inside(const letter_planes &planes)
     {
         unsigned in = 0;
         if constexpr (lo < 16)
@@ -98,8 +97,7 @@ template <unsigned Width, unsigned Range> struct ranges {
         return in;
     }
 
-    static __device__ __forceinline__ void count(range_count *counts,
-                                                 const letter_planes (&planes)[4])
+    DEVICE_INLINE void count(range_count *counts, const letter_planes (&planes)[4])
     {
         range_count &c = counts[Range];
         unsigned in[4];

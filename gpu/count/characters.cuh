@@ -63,7 +63,7 @@ constexpr unsigned own_bytes = 0x1e1e1e1e;
 
 // Moves a plane's bits to the bytes that come so many bytes later: from byte 3 of a word to byte 0
 // of the next one. Words 5 to 7 have no bits.
-template <unsigned Bytes> static __device__ __forceinline__ unsigned later(unsigned plane)
+template <unsigned Bytes> DEVICE_INLINE unsigned later(unsigned plane)
 {
     return plane << 8 * Bytes | plane >> (31 - 8 * Bytes);
 }
@@ -76,7 +76,7 @@ struct character_bounds {
 
 // Returns the bounds in some words, as table 3-7 of the Unicode Standard has them: the bytes that a
 // character begins with, and how the second byte is restricted after some of these.
-static __device__ __forceinline__ character_bounds bounds_in(const unsigned *words)
+DEVICE_INLINE character_bounds bounds_in(const unsigned *words)
 {
     unsigned p[8] = {};
     UNROLL for (unsigned i = 0; i < plane_words; i++) p[i] = words[i];
@@ -102,7 +102,7 @@ static __device__ __forceinline__ character_bounds bounds_in(const unsigned *wor
 }
 
 // Returns the bounds of all the lane's bytes: word 1 becomes word 0, and so on.
-static __device__ __forceinline__ character_bounds bounds_of(const unsigned (&words)[lane_words])
+DEVICE_INLINE character_bounds bounds_of(const unsigned (&words)[lane_words])
 {
     const character_bounds a = bounds_in(words);
     const character_bounds b = bounds_in(words + plane_words - 1);
@@ -114,7 +114,7 @@ static __device__ __forceinline__ character_bounds bounds_of(const unsigned (&wo
 // Returns the code point of the valid character of two to four bytes that ends with byte `end` of
 // planes, from a lane's column of words. Each byte has six bits, and the first one's marks are cut
 // off.
-static __device__ __forceinline__ unsigned character_up_to(const unsigned *column, unsigned end)
+DEVICE_INLINE unsigned character_up_to(const unsigned *column, unsigned end)
 {
     const unsigned *const word = column + end % 8 * 32;
     const unsigned bytes = __byte_perm(word[0], word[32], 0x1234 + end / 8 * 0x1111);
@@ -130,7 +130,7 @@ template <bool Groups> struct character_rows {
     unsigned *owners, *counts; // groups have no owners
     unsigned slots;            // a power of two; of groups their number
 
-    static __device__ __forceinline__ unsigned bin_of(unsigned character, const sample_map &map)
+    DEVICE_INLINE unsigned bin_of(unsigned character, const sample_map &map)
     {
         const group_map &groups = map.groups;
         if (!Groups)
@@ -156,8 +156,7 @@ template <bool Groups> struct character_rows {
 
 // Counts the bytes of a word that are ASCII; column is this thread's offset in a row. Others add 0
 // somewhere: that takes less than to branch.
-static __device__ __forceinline__ void count_ascii(unsigned char *table, unsigned word,
-                                                   unsigned column)
+DEVICE_INLINE void count_ascii(unsigned char *table, unsigned word, unsigned column)
 {
     const unsigned ones = ~word >> 7 & 0x01010101u, rows = word & 0x7f7f7f7fu;
     UNROLL for (unsigned byte = 0; byte < 4; byte++)

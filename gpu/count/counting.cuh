@@ -110,20 +110,18 @@ constexpr unsigned no_bin = ~0u;
 
 // Samples of a byte: Of::bin_of gives the bin of one.
 template <class Of> struct samples_of_a_byte {
-    static __device__ __forceinline__ unsigned long long count(const sample_map &,
-                                                               unsigned long long len)
+    DEVICE_INLINE unsigned long long count(const sample_map &, unsigned long long len)
     {
         return len;
     }
 
-    static __device__ __forceinline__ unsigned bin_at(const count_args &args, unsigned long long i)
+    DEVICE_INLINE unsigned bin_at(const count_args &args, unsigned long long i)
     {
         return Of::bin_of(args.data[i], args.map);
     }
 
     template <class Found>
-    static __device__ __forceinline__ void each(const uint4 &vector, const sample_map &map,
-                                                const Found &found)
+    DEVICE_INLINE void each(const uint4 &vector, const sample_map &map, const Found &found)
     {
         const unsigned words[4] = {vector.x, vector.y, vector.z, vector.w};
         UNROLL for (unsigned word : words) UNROLL for (unsigned shift = 0; shift < 32; shift += 8)
@@ -132,14 +130,14 @@ template <class Of> struct samples_of_a_byte {
 };
 
 struct byte_samples : samples_of_a_byte<byte_samples> {
-    static __device__ __forceinline__ unsigned bin_of(unsigned byte, const sample_map &)
+    DEVICE_INLINE unsigned bin_of(unsigned byte, const sample_map &)
     {
         return byte;
     }
 };
 
 struct letter_samples : samples_of_a_byte<letter_samples> {
-    static __device__ __forceinline__ unsigned bin_of(unsigned byte, const sample_map &map)
+    DEVICE_INLINE unsigned bin_of(unsigned byte, const sample_map &map)
     {
         unsigned letter = (byte | map.fold) - 'a'; // what is below 'a' wraps to a large number
         return letter < 26 ? letter * map.reciprocal >> 16 : no_bin;
@@ -148,7 +146,7 @@ struct letter_samples : samples_of_a_byte<letter_samples> {
 
 // Values of a byte.
 struct byte_value_samples : samples_of_a_byte<byte_value_samples> {
-    static __device__ __forceinline__ unsigned bin_of(unsigned byte, const sample_map &map)
+    DEVICE_INLINE unsigned bin_of(unsigned byte, const sample_map &map)
     {
         return static_cast<const unsigned *>(map.rows.table)[byte];
     }
@@ -156,20 +154,18 @@ struct byte_value_samples : samples_of_a_byte<byte_value_samples> {
 
 // Values of any type, which all threads of a launch have in common.
 struct value_samples {
-    static __device__ __forceinline__ unsigned long long count(const sample_map &map,
-                                                               unsigned long long len)
+    DEVICE_INLINE unsigned long long count(const sample_map &map, unsigned long long len)
     {
         return len >> map.rows.size_log;
     }
 
-    static __device__ __forceinline__ unsigned bin_at(const count_args &args, unsigned long long i)
+    DEVICE_INLINE unsigned bin_at(const count_args &args, unsigned long long i)
     {
         return row_of_bits(args.map.rows, value_bits_at(args.map.rows, args.data, i));
     }
 
     template <class Found>
-    static __device__ __forceinline__ void each(const uint4 &vector, const sample_map &map,
-                                                const Found &found)
+    DEVICE_INLINE void each(const uint4 &vector, const sample_map &map, const Found &found)
     {
         const auto found_bits = [&](unsigned long long bits) {
             found(row_of_bits(map.rows, bits));
@@ -188,18 +184,18 @@ struct value_samples {
 // --- steps ---
 
 // Return this thread's place in the whole grid, and the grid's size.
-static __device__ __forceinline__ unsigned long long grid_thread()
+DEVICE_INLINE unsigned long long grid_thread()
 {
     return static_cast<unsigned long long>(blockIdx.x) * blockDim.x + threadIdx.x;
 }
 
-static __device__ __forceinline__ unsigned long long grid_threads()
+DEVICE_INLINE unsigned long long grid_threads()
 {
     return static_cast<unsigned long long>(gridDim.x) * blockDim.x;
 }
 
 // Counts one sample into a private copy of 32-bit bins.
-static __device__ __forceinline__ void count_bin(unsigned *bins, unsigned bin)
+DEVICE_INLINE void count_bin(unsigned *bins, unsigned bin)
 {
     if (bin != no_bin)
         atomicAdd(&bins[bin], 1u);
@@ -207,20 +203,19 @@ static __device__ __forceinline__ void count_bin(unsigned *bins, unsigned bin)
 
 // The block together: zeroes n words, or adds a copy that all of the block have counted into to the
 // histogram. Barriers before and after are the caller's.
-static __device__ __forceinline__ void zero(unsigned *words, unsigned n)
+DEVICE_INLINE void zero(unsigned *words, unsigned n)
 {
     for (unsigned i = threadIdx.x; i < n; i += blockDim.x)
         words[i] = 0;
 }
 
-static __device__ __forceinline__ void add_to_counts(const count_args &args, unsigned bin,
-                                                     unsigned long long count)
+DEVICE_INLINE void add_to_counts(const count_args &args, unsigned bin, unsigned long long count)
 {
     if (count)
         atomicAdd(&args.counts[bin], count);
 }
 
-static __device__ __forceinline__ void merge(const count_args &args, const unsigned *bins)
+DEVICE_INLINE void merge(const count_args &args, const unsigned *bins)
 {
     for (unsigned bin = threadIdx.x; bin < args.map.bins; bin += blockDim.x)
         add_to_counts(args, bin, bins[bin]);
@@ -233,7 +228,7 @@ struct vector_span {
     unsigned head, tail; // bytes
 };
 
-static __device__ __forceinline__ vector_span vectors_of(const count_args &args)
+DEVICE_INLINE vector_span vectors_of(const count_args &args)
 {
     const unsigned misaligned =
         static_cast<unsigned>(reinterpret_cast<unsigned long long>(args.data) % 16);
@@ -246,8 +241,8 @@ static __device__ __forceinline__ vector_span vectors_of(const count_args &args)
 // Calls `found` with the bins of the samples before and after the vectors: the first threads of the
 // grid, by their number `thread`, have one each.
 template <class Samples, class Found>
-static __device__ __forceinline__ void each_outside(const count_args &args, const vector_span &span,
-                                                    unsigned long long thread, const Found &found)
+DEVICE_INLINE void each_outside(const count_args &args, const vector_span &span,
+                                unsigned long long thread, const Found &found)
 {
     const unsigned long long tail = Samples::count(args.map, span.tail);
     if (thread < Samples::count(args.map, span.head))
@@ -257,8 +252,7 @@ static __device__ __forceinline__ void each_outside(const count_args &args, cons
 }
 
 // Exchanges the bits of `a` that the mask leaves out with those of `b` that are `shift` below them.
-static __device__ __forceinline__ void exchange_bits(unsigned &a, unsigned &b, unsigned mask,
-                                                     unsigned shift)
+DEVICE_INLINE void exchange_bits(unsigned &a, unsigned &b, unsigned mask, unsigned shift)
 {
     constexpr unsigned select = (lop3_a & lop3_b) | (lop3_c & ~lop3_b); // a where b is set, else c
     const unsigned low = lop3<select>(a, mask, b << shift);
@@ -267,7 +261,7 @@ static __device__ __forceinline__ void exchange_bits(unsigned &a, unsigned &b, u
 }
 
 // Turns 32 bytes into planes: bit 8 * b + w of plane k is bit k of byte b of word w.
-static __device__ __forceinline__ void transpose_bits(unsigned (&w)[8])
+DEVICE_INLINE void transpose_bits(unsigned (&w)[8])
 {
     UNROLL for (unsigned i = 0; i < 4; i++) exchange_bits(w[i], w[i + 4], 0x0f0f0f0fu, 4);
     UNROLL for (unsigned i = 0; i < 8; i += 4)
@@ -286,7 +280,7 @@ struct text_span {
     unsigned long long end;
 };
 
-static __device__ __forceinline__ text_span span_of(const count_args &args)
+DEVICE_INLINE text_span span_of(const count_args &args)
 {
     const unsigned begin =
         static_cast<unsigned>(reinterpret_cast<unsigned long long>(args.data) % 16);
@@ -294,8 +288,7 @@ static __device__ __forceinline__ text_span span_of(const count_args &args)
 }
 
 // Returns the vector at an offset, with `blank` for each byte that is outside.
-static __device__ __forceinline__ uint4 vector_at(const text_span &span, unsigned long long offset,
-                                                  unsigned char blank)
+DEVICE_INLINE uint4 vector_at(const text_span &span, unsigned long long offset, unsigned char blank)
 {
     if (offset >= span.begin && offset + 16 <= span.end)
         return span.vectors[offset / 16];

@@ -20,7 +20,7 @@ struct text_part {
     const unsigned char *begin, *end;
 };
 
-static __device__ __forceinline__ bool is_blank(unsigned char c)
+DEVICE_INLINE bool is_blank(unsigned char c)
 {
     return c == ' ' || c == '\t';
 }
@@ -30,8 +30,7 @@ static __device__ __forceinline__ bool is_blank(unsigned char c)
 // Step is 1 to count fields from the front of the line, and -1 to count them from its back.
 
 template <int Step>
-static __device__ __forceinline__ bool find_separated(const line_field &field,
-                                                      const text_part &line, text_part *found)
+DEVICE_INLINE bool find_separated(const line_field &field, const text_part &line, text_part *found)
 {
     const unsigned char *at = Step > 0 ? line.begin : line.end;
     const unsigned char *const end = Step > 0 ? line.end : line.begin;
@@ -48,8 +47,8 @@ static __device__ __forceinline__ bool find_separated(const line_field &field,
 
 // FIELD_EMPTY if there is no field at all.
 template <int Step>
-static __device__ __forceinline__ field_found find_word(const line_field &field,
-                                                        const text_part &line, text_part *found)
+DEVICE_INLINE field_found find_word(const line_field &field, const text_part &line,
+                                    text_part *found)
 {
     const unsigned char *at = Step > 0 ? line.begin : line.end;
     const unsigned char *const end = Step > 0 ? line.end : line.begin;
@@ -70,16 +69,14 @@ static __device__ __forceinline__ field_found find_word(const line_field &field,
 // --- after a string ---
 
 // Returns where something other than blanks, and a colour after them, begins.
-static __device__ __forceinline__ const unsigned char *after_blanks(const unsigned char *at,
-                                                                    const unsigned char *limit)
+DEVICE_INLINE const unsigned char *after_blanks(const unsigned char *at, const unsigned char *limit)
 {
     while (at < limit && is_blank(*at))
         at++;
     return number_colour_end(at, limit);
 }
 
-static __device__ __forceinline__ bool find_after(const line_field &field, const text_part &line,
-                                                  text_part *found)
+DEVICE_INLINE bool find_after(const line_field &field, const text_part &line, text_part *found)
 {
     const long long len = field.after_len;
     const unsigned char *at = line.begin;
@@ -104,7 +101,7 @@ static __device__ __forceinline__ bool find_after(const line_field &field, const
 // --- all of them ---
 
 // Removes white space and colours at both ends.
-static __device__ __forceinline__ void strip_ends(text_part *part)
+DEVICE_INLINE void strip_ends(text_part *part)
 {
     const unsigned char *before;
     do {
@@ -123,8 +120,7 @@ static __device__ __forceinline__ void strip_ends(text_part *part)
 
 // Finds what should be the number of a line, without its newline: in *found, if FIELD_FOUND, is a
 // token of 1 to NUMBER_MAX bytes. FIELD_MISSING: the line is invalid.
-static __device__ __forceinline__ field_found find_field(const line_field &field, text_part line,
-                                                         text_part *found)
+DEVICE_INLINE field_found find_field(const line_field &field, text_part line, text_part *found)
 {
     if (line.end - line.begin > static_cast<long long>(FIELD_RECORD_MAX))
         return FIELD_MISSING;
@@ -160,7 +156,7 @@ static __device__ __forceinline__ field_found find_field(const line_field &field
 
 // --- finding lines ---
 
-static __device__ __forceinline__ unsigned newlines_of(const uint4 &vector)
+DEVICE_INLINE unsigned newlines_of(const uint4 &vector)
 {
     const unsigned words[4] = {vector.x, vector.y, vector.z, vector.w};
     unsigned newlines = 0;
@@ -171,8 +167,8 @@ static __device__ __forceinline__ unsigned newlines_of(const uint4 &vector)
 
 // Returns the end of a line that does not end before `at`: a newline, or the end of the data. Bytes
 // beyond the longest valid line are not looked at.
-static __device__ __forceinline__ const unsigned char *
-line_end(const unsigned char *begin, const unsigned char *at, const unsigned char *limit)
+DEVICE_INLINE const unsigned char *line_end(const unsigned char *begin, const unsigned char *at,
+                                            const unsigned char *limit)
 {
     if (limit - begin > static_cast<long long>(FIELD_RECORD_MAX) + 1)
         limit = begin + FIELD_RECORD_MAX + 1;
@@ -189,14 +185,13 @@ line_end(const unsigned char *begin, const unsigned char *at, const unsigned cha
 // Lines: what the kernels of numbers.cuh count here. What is outside of the data counts as newlines
 // for where lines begin and end.
 struct number_lines {
-    static __device__ __forceinline__ bool is_end(unsigned char c)
+    DEVICE_INLINE bool is_end(unsigned char c)
     {
         return c == '\n';
     }
 
-    static __device__ __forceinline__ unsigned ends_of(const text_span &span,
-                                                       unsigned long long offset, const uint4 &a,
-                                                       const uint4 &b, unsigned *lines)
+    DEVICE_INLINE unsigned ends_of(const text_span &span, unsigned long long offset, const uint4 &a,
+                                   const uint4 &b, unsigned *lines)
     {
         unsigned inside = offset < span.end ? 0xffffffffu : 0; // a bit for each byte of the data
         if (offset < span.end && span.end - offset < piece_bytes)
@@ -208,9 +203,8 @@ struct number_lines {
         return newlines | ~inside;
     }
 
-    static __device__ __forceinline__ bool count(const count_args &args, row_cache &cache,
-                                                 const warp_text *own, unsigned begin,
-                                                 const unsigned char *there)
+    DEVICE_INLINE bool count(const count_args &args, row_cache &cache, const warp_text *own,
+                             unsigned begin, const unsigned char *there)
     {
         const unsigned char *const text = reinterpret_cast<const unsigned char *>(own->text);
         unsigned piece = begin / piece_bytes;
@@ -236,8 +230,8 @@ struct number_lines {
     }
 
     // Lines that were put off have a number.
-    static __device__ __forceinline__ bool find(const count_args &args, const unsigned char **begin,
-                                                const unsigned char **end)
+    DEVICE_INLINE bool find(const count_args &args, const unsigned char **begin,
+                            const unsigned char **end)
     {
         text_part token = {*begin, *begin};
         find_field(args.map.field, {*begin, line_end(*begin, *begin, args.data + args.len)},

@@ -59,8 +59,7 @@ constexpr unsigned lanes_columns = 64;
 constexpr unsigned lanes_shared = 256 * lanes_columns * 4; // bytes
 
 // Counts the bytes of a vector; column is this thread's offset in a row, below 256.
-static __device__ __forceinline__ void count_words(unsigned char *table, const uint4 &vector,
-                                                   unsigned column)
+DEVICE_INLINE void count_words(unsigned char *table, const uint4 &vector, unsigned column)
 {
     const unsigned words[4] = {vector.x, vector.y, vector.z, vector.w};
     // From the lowest byte: the column's, the sample's, and twice the column's second, a zero.
@@ -76,8 +75,7 @@ static __device__ __forceinline__ void count_words(unsigned char *table, const u
 // lane begins is shifted by r and q / 2, or lanes would meet in a bank. Rows have to be a multiple
 // of 8, and bin_of gives the bin of each; add(bin, sum) may be called for no_bin, with 0.
 template <unsigned Rows, class BinOf, class Add>
-static __device__ __forceinline__ void sum_rows(const unsigned *table, const BinOf &bin_of,
-                                                const Add &add)
+DEVICE_INLINE void sum_rows(const unsigned *table, const BinOf &bin_of, const Add &add)
 {
     constexpr unsigned quarter_columns = lanes_columns / 4;
     const unsigned row_of_warp = threadIdx.x % 32 / 4, quarter = threadIdx.x % 4;

@@ -51,8 +51,7 @@ struct number_digits {
     const unsigned char *end;
 };
 
-static __device__ __forceinline__ number_digits read_number_digits(const unsigned char *at,
-                                                                   const unsigned char *end)
+DEVICE_INLINE number_digits read_number_digits(const unsigned char *at, const unsigned char *end)
 {
     number_digits taken = {0, 0, false, false, at};
     int fraction = 0; // 1 after the point
@@ -78,8 +77,8 @@ static __device__ __forceinline__ number_digits read_number_digits(const unsigne
 }
 
 // Adds the exponent at..end to *power; false if it is not one.
-static __device__ __forceinline__ bool read_number_exponent(const unsigned char *at,
-                                                            const unsigned char *end, int *power)
+DEVICE_INLINE bool read_number_exponent(const unsigned char *at, const unsigned char *end,
+                                        int *power)
 {
     if ((*at | 0x20) != 'e')
         return false;
@@ -102,8 +101,8 @@ static __device__ __forceinline__ bool read_number_exponent(const unsigned char 
 
 // Sets *magnitude to the double nearest to what was taken. False if that takes more digits: it is
 // then this one or the next.
-static __device__ __forceinline__ bool round_number(const struct power *powers,
-                                                    const number_digits &taken, double *magnitude)
+DEVICE_INLINE bool round_number(const struct power *powers, const number_digits &taken,
+                                double *magnitude)
 {
     if (taken.mantissa <= 1ull << 53 && !taken.more && taken.power >= -TEN_TO_MAX &&
         taken.power <= TEN_TO_MAX) {
@@ -128,9 +127,8 @@ static __device__ __forceinline__ bool round_number(const struct power *powers,
 // Sets *value to the value of the token begin..end, of at least one byte and no white space; NaN if
 // it is not a number. False if only number_exactly can tell: *value is then the one of two
 // neighbours that is nearer to zero. `powers` is a copy of number_powers().
-static __device__ __forceinline__ bool number_of(const struct power *powers,
-                                                 const unsigned char *begin,
-                                                 const unsigned char *end, double *value)
+DEVICE_INLINE bool number_of(const struct power *powers, const unsigned char *begin,
+                             const unsigned char *end, double *value)
 {
     const bool negative = *begin == '-';
     begin += negative || *begin == '+';
@@ -168,14 +166,13 @@ struct natural {
     unsigned stride, count;
 };
 
-static __device__ __forceinline__ unsigned &limb_of(const natural &number, unsigned i)
+DEVICE_INLINE unsigned &limb_of(const natural &number, unsigned i)
 {
     return number.limbs[i * number.stride];
 }
 
 // Computes number = number * factor + addend.
-static __device__ __forceinline__ void multiply_and_add(natural &number, unsigned factor,
-                                                        unsigned addend)
+DEVICE_INLINE void multiply_and_add(natural &number, unsigned factor, unsigned addend)
 {
     unsigned long long carry = addend;
     for (unsigned i = 0; i < number.count; i++) {
@@ -188,8 +185,7 @@ static __device__ __forceinline__ void multiply_and_add(natural &number, unsigne
 }
 
 // Multiplies by a power of Base, as much at a time as a limb holds.
-template <unsigned Base>
-static __device__ __forceinline__ void multiply_by_power(natural &number, unsigned power)
+template <unsigned Base> DEVICE_INLINE void multiply_by_power(natural &number, unsigned power)
 {
     while (power > 0) {
         unsigned factor = 1;
@@ -201,8 +197,8 @@ static __device__ __forceinline__ void multiply_by_power(natural &number, unsign
 
 // Reads the significant digits of a number without a sign, up to as many as can matter; returns the
 // power of ten that they are multiplied with. *more is set if the rest is not zero.
-static __device__ __forceinline__ int
-read_all_digits(const unsigned char *at, const unsigned char *end, natural &digits, bool *more)
+DEVICE_INLINE int read_all_digits(const unsigned char *at, const unsigned char *end,
+                                  natural &digits, bool *more)
 {
     unsigned count = 0, group = 0, scale = 1; // of the digits that are not in `digits` yet
     int power = 0, fraction = 0;
@@ -233,9 +229,8 @@ read_all_digits(const unsigned char *at, const unsigned char *end, natural &digi
 
 // Returns the value of a token that number_of did not decide, where it gave `value`; `scratch` is 2
 // * natural_limbs words that lie `stride` apart. Slow: some ten thousand steps.
-static __device__ __forceinline__ double number_exactly(const unsigned char *begin,
-                                                        const unsigned char *end, double value,
-                                                        unsigned *scratch, unsigned stride)
+DEVICE_INLINE double number_exactly(const unsigned char *begin, const unsigned char *end,
+                                    double value, unsigned *scratch, unsigned stride)
 {
     natural left = {scratch, stride, 0}, right = {scratch + natural_limbs * stride, stride, 0};
     bool more;
@@ -292,13 +287,12 @@ constexpr unsigned numbers_resident = 4;
 constexpr unsigned numbers_resident = 5;
 #endif
 
-static __device__ __forceinline__ unsigned row_of_number(const count_args &args, double value)
+DEVICE_INLINE unsigned row_of_number(const count_args &args, double value)
 {
     return row_of_bits(args.map.rows, static_cast<unsigned long long>(__double_as_longlong(value)));
 }
 
-static __device__ __forceinline__ void count_number(row_cache &cache, const count_args &args,
-                                                    double value)
+DEVICE_INLINE void count_number(row_cache &cache, const count_args &args, double value)
 {
     constexpr unsigned slots = row_cache::slots;
     const unsigned row = row_of_number(args, value);
@@ -310,13 +304,13 @@ static __device__ __forceinline__ void count_number(row_cache &cache, const coun
 
 // Returns the highest bit of every byte that equals the one repeated in `all`, or that is white
 // space.
-static __device__ __forceinline__ unsigned bytes_equal(unsigned word, unsigned all)
+DEVICE_INLINE unsigned bytes_equal(unsigned word, unsigned all)
 {
     const unsigned other = word ^ all;
     return ~(((other & 0x7f7f7f7fu) + 0x7f7f7f7fu) | other) & 0x80808080u;
 }
 
-static __device__ __forceinline__ unsigned bytes_space(unsigned word)
+DEVICE_INLINE unsigned bytes_space(unsigned word)
 {
     const unsigned low = word & 0x7f7f7f7fu;
     const unsigned from_tab = low + 0x77777777u, beyond_return = low + 0x72727272u;
@@ -324,13 +318,13 @@ static __device__ __forceinline__ unsigned bytes_space(unsigned word)
 }
 
 // Returns the highest bits of four bytes as the lowest four, in their order.
-static __device__ __forceinline__ unsigned gather_bits(unsigned highest)
+DEVICE_INLINE unsigned gather_bits(unsigned highest)
 {
     return highest * 0x00204081u >> 28;
 }
 
 // Returns the white space of four words, a bit a byte; adds their newlines to *lines.
-static __device__ __forceinline__ unsigned spaces_of(const uint4 &vector, unsigned *lines)
+DEVICE_INLINE unsigned spaces_of(const uint4 &vector, unsigned *lines)
 {
     const unsigned words[4] = {vector.x, vector.y, vector.z, vector.w};
     unsigned spaces = 0;
@@ -344,14 +338,14 @@ static __device__ __forceinline__ unsigned spaces_of(const uint4 &vector, unsign
 
 // Returns the bits of a piece whose bytes begin a token; `before` is the white space of the piece
 // before.
-static __device__ __forceinline__ unsigned beginnings(unsigned spaces, unsigned before)
+DEVICE_INLINE unsigned beginnings(unsigned spaces, unsigned before)
 {
     return ~spaces & __funnelshift_l(before, spaces, 1);
 }
 
 // The warp together: lists the tokens that begin in its text, and returns how many. `before` has
 // the white space before it in its highest bit.
-static __device__ __forceinline__ unsigned list_tokens(warp_text *own, unsigned before)
+DEVICE_INLINE unsigned list_tokens(warp_text *own, unsigned before)
 {
     const unsigned lane = threadIdx.x % 32;
     const unsigned first = beginnings(own->spaces[lane], lane ? own->spaces[lane - 1] : before);
@@ -372,24 +366,23 @@ static __device__ __forceinline__ unsigned list_tokens(warp_text *own, unsigned 
 
 // Tokens: what the kernels below count, which are templates over that (fields.cuh has lines).
 struct number_tokens {
-    static __device__ __forceinline__ bool is_end(unsigned char c)
+    DEVICE_INLINE bool is_end(unsigned char c)
     {
         return number_is_space(c);
     }
 
     // Returns a bit for each byte of a piece, at an offset: it ends what is before it. Adds the
     // newlines in it to *lines.
-    static __device__ __forceinline__ unsigned
-    ends_of(const text_span &, unsigned long long, const uint4 &a, const uint4 &b, unsigned *lines)
+    DEVICE_INLINE unsigned ends_of(const text_span &, unsigned long long, const uint4 &a,
+                                   const uint4 &b, unsigned *lines)
     {
         return spaces_of(a, lines) | spaces_of(b, lines) << 16;
     }
 
     // Counts what begins in the warp's text at an offset, and in the data at `there`; false if that
     // is for numbers_rest to do.
-    static __device__ __forceinline__ bool count(const count_args &args, row_cache &cache,
-                                                 const warp_text *own, unsigned begin,
-                                                 const unsigned char *)
+    DEVICE_INLINE bool count(const count_args &args, row_cache &cache, const warp_text *own,
+                             unsigned begin, const unsigned char *)
     {
         const unsigned piece = begin / piece_bytes;
         const unsigned spaces =
@@ -405,8 +398,8 @@ struct number_tokens {
     }
 
     // Finds the token begin..*end, of any length, for numbers_rest. False if it is too long.
-    static __device__ __forceinline__ bool find(const count_args &args, const unsigned char **begin,
-                                                const unsigned char **end)
+    DEVICE_INLINE bool find(const count_args &args, const unsigned char **begin,
+                            const unsigned char **end)
     {
         const unsigned char *const limit = args.data + args.len, *at = *begin;
         while (at < limit && at - *begin <= NUMBER_MAX && !number_is_space(*at))

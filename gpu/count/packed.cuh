@@ -35,9 +35,8 @@ struct packed_pass {
 // Counts the values of a vector, but for noting carries; if Checked, those that belong to the pass,
 // and none if it is not `in` the data.
 template <bool Checked, unsigned Size, int Way>
-static __device__ __forceinline__ void count_packed(const packed_pass &pass, const count_args &args,
-                                                    const uint4 &vector, bool in,
-                                                    counters_before<16 / Size> &before)
+DEVICE_INLINE void count_packed(const packed_pass &pass, const count_args &args,
+                                const uint4 &vector, bool in, counters_before<16 / Size> &before)
 {
     const byte_counters &counters = pass.counters;
     const unsigned first = pass.first;
@@ -56,8 +55,8 @@ static __device__ __forceinline__ void count_packed(const packed_pass &pass, con
 // Counts four vectors, noting the carries of each while the next one is counted, if there are
 // registers for that.
 template <bool Checked, unsigned Size, int Way>
-static __device__ __forceinline__ void
-count_four_packed(const packed_pass &pass, const count_args &args, const uint4 (&vectors)[4])
+DEVICE_INLINE void count_four_packed(const packed_pass &pass, const count_args &args,
+                                     const uint4 (&vectors)[4])
 {
     constexpr unsigned later = Size >= 4 ? 1 : 0;
     counters_before<16 / Size> before[4];

@@ -65,7 +65,7 @@ struct pair_tiles {
     unsigned count, head, outside;
 };
 
-static __device__ __forceinline__ unsigned word_of_pair(unsigned pair)
+DEVICE_INLINE unsigned word_of_pair(unsigned pair)
 {
     return pair + (pair >> 8);
 }
@@ -74,8 +74,7 @@ static __device__ __forceinline__ unsigned word_of_pair(unsigned pair)
 
 // Calls `found` with the pairs that begin in a vector; `next` has the byte after it lowest.
 template <bool Aligned, class Found>
-static __device__ __forceinline__ void each_pair(const uint4 &vector, unsigned next,
-                                                 const Found &found)
+DEVICE_INLINE void each_pair(const uint4 &vector, unsigned next, const Found &found)
 {
     const unsigned words[5] = {vector.x, vector.y, vector.z, vector.w, next};
     UNROLL for (unsigned i = 0; i < 4; i++)
@@ -92,7 +91,7 @@ static __device__ __forceinline__ void each_pair(const uint4 &vector, unsigned n
 
 // True if a lane's vector has a first byte whose counters are upper ones: its highest three bits
 // are set.
-template <bool Aligned> static __device__ __forceinline__ bool has_upper(const uint4 &vector)
+template <bool Aligned> DEVICE_INLINE bool has_upper(const uint4 &vector)
 {
     const unsigned words[4] = {vector.x, vector.y, vector.z, vector.w};
     unsigned all = 0;
@@ -101,8 +100,7 @@ template <bool Aligned> static __device__ __forceinline__ bool has_upper(const u
 }
 
 // True if all pairs that begin in a vector are of the same byte twice.
-template <bool Aligned>
-static __device__ __forceinline__ bool is_run(const uint4 &vector, unsigned next)
+template <bool Aligned> DEVICE_INLINE bool is_run(const uint4 &vector, unsigned next)
 {
     const unsigned after = Aligned ? vector.x : next;
     return vector.x == vector.y && vector.x == vector.z && vector.x == vector.w &&
@@ -114,8 +112,7 @@ static __device__ __forceinline__ bool is_run(const uint4 &vector, unsigned next
 // Calls `found` with each vector of this lane in a tile, all bytes exchanged by `key`, and the byte
 // that follows it.
 template <class Found>
-static __device__ __forceinline__ void each_vector(const uint4 *tile, unsigned key,
-                                                   const Found &found)
+DEVICE_INLINE void each_vector(const uint4 *tile, unsigned key, const Found &found)
 {
     const unsigned lane = threadIdx.x % 32;
     uint4 one = tile[lane], other = tile[32 + lane];
@@ -137,8 +134,7 @@ static __device__ __forceinline__ void each_vector(const uint4 *tile, unsigned k
 
 // Counts a tile. Returns how many of its pairs were added to upper counters.
 template <bool Aligned>
-static __device__ __forceinline__ unsigned count_tile(unsigned *table, const uint4 *tile,
-                                                      unsigned key)
+DEVICE_INLINE unsigned count_tile(unsigned *table, const uint4 *tile, unsigned key)
 {
     unsigned uppers = 0;
     each_vector(tile, key, [&](const uint4 &vector, unsigned next) {
@@ -163,8 +159,8 @@ static __device__ __forceinline__ unsigned count_tile(unsigned *table, const uin
 // Takes back what count_tile added to shared words, and adds it to the histogram. Returns how many
 // pairs of these were added to upper counters.
 template <bool Aligned>
-static __device__ __forceinline__ unsigned recount_tile(const count_args &args, unsigned *table,
-                                                        const uint4 *tile, unsigned key)
+DEVICE_INLINE unsigned recount_tile(const count_args &args, unsigned *table, const uint4 *tile,
+                                    unsigned key)
 {
     unsigned uppers = 0;
     each_vector(tile, key, [&](const uint4 &vector, unsigned next) {
@@ -192,8 +188,7 @@ static __device__ __forceinline__ unsigned recount_tile(const count_args &args, 
 // The block together: takes out of the shared words what makes them large. Returns whether there
 // was nothing half as large. `uppers` is how many pairs this thread has added to upper counters,
 // less those that it has taken out of them.
-static __device__ __forceinline__ bool take_out(const count_args &args, unsigned *table,
-                                                unsigned key, unsigned *uppers)
+DEVICE_INLINE bool take_out(const count_args &args, unsigned *table, unsigned key, unsigned *uppers)
 {
     constexpr unsigned lower_max = pairs_upper / 2, upper_max = 1u << (31 - pairs_upper_bit);
     bool are_small = true;
@@ -218,9 +213,8 @@ static __device__ __forceinline__ bool take_out(const count_args &args, unsigned
 // The block together: counts the tiles of the last round, its own of [begin, end), again if they
 // were not counted rightly. True if the next round may be longer.
 template <bool Aligned>
-static __device__ __forceinline__ bool finish(const count_args &args, unsigned *table,
-                                              const pair_tiles &tiles, unsigned begin, unsigned end,
-                                              unsigned key, unsigned *uppers)
+DEVICE_INLINE bool finish(const count_args &args, unsigned *table, const pair_tiles &tiles,
+                          unsigned begin, unsigned end, unsigned key, unsigned *uppers)
 {
     unsigned error = *uppers;
     __syncthreads();
@@ -246,7 +240,7 @@ static __device__ __forceinline__ bool finish(const count_args &args, unsigned *
 // The block together: chooses the key that bytes are exchanged by, so that those of the rarest
 // eighth are in the highest one. Four bytes of each thread are looked at, of every fourth vector
 // from the block's first tile on. Returns it four times in a word.
-static __device__ __forceinline__ unsigned choose_key(unsigned *table, const pair_tiles &tiles)
+DEVICE_INLINE unsigned choose_key(unsigned *table, const pair_tiles &tiles)
 {
     const unsigned *const eighths = table + pairs_eighths;
     const unsigned vector = blockIdx.x * pairs_warps * pairs_tile_vectors + 4 * threadIdx.x;
@@ -264,8 +258,8 @@ static __device__ __forceinline__ unsigned choose_key(unsigned *table, const pai
 }
 
 template <bool Aligned>
-static __device__ __forceinline__ void count_pairs_at_once(const count_args &args, unsigned *table,
-                                                           const pair_tiles &tiles)
+DEVICE_INLINE void count_pairs_at_once(const count_args &args, unsigned *table,
+                                       const pair_tiles &tiles)
 {
     zero(table, pairs_all_words);
     __syncthreads();
@@ -297,8 +291,8 @@ static __device__ __forceinline__ void count_pairs_at_once(const count_args &arg
 
 // Counts those pairs alone whose first byte belongs to this block's pass.
 template <bool Aligned>
-static __device__ __forceinline__ void
-count_pairs_in_passes(const count_args &args, unsigned *table, const pair_tiles &tiles)
+DEVICE_INLINE void count_pairs_in_passes(const count_args &args, unsigned *table,
+                                         const pair_tiles &tiles)
 {
     const unsigned passes = args.shape.passes, pairs = args.shape.bins;
     const unsigned first = blockIdx.x % passes * pairs;

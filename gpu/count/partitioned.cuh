@@ -73,7 +73,7 @@ struct partition_memory {
     unsigned short *tiles;
 };
 
-static __device__ __forceinline__ partition_memory partition_memory_of(const count_args &args)
+DEVICE_INLINE partition_memory partition_memory_of(const count_args &args)
 {
     unsigned *const runs = args.scratch + partition_ranges_max;
     return {args.scratch, runs,
@@ -83,8 +83,7 @@ static __device__ __forceinline__ partition_memory partition_memory_of(const cou
 
 // Gives an exclusive prefix sum over the block's threads below partition_ranges_max, of numbers in
 // shared memory, one a thread, each rounded up to a multiple of Multiple. No barrier.
-template <unsigned Multiple>
-static __device__ __forceinline__ unsigned sum_before(const unsigned *numbers)
+template <unsigned Multiple> DEVICE_INLINE unsigned sum_before(const unsigned *numbers)
 {
     const unsigned lane = threadIdx.x % 32, warp_begin = threadIdx.x - lane;
     const auto number = [=](unsigned i) {
@@ -102,7 +101,7 @@ static __device__ __forceinline__ unsigned sum_before(const unsigned *numbers)
 
 // Returns the place of a value, but for the tile: its range from bit 18 on, and below that which
 // bin of the range it is.
-static __device__ __forceinline__ unsigned slot_of(const partition_shape &shape, unsigned row)
+DEVICE_INLINE unsigned slot_of(const partition_shape &shape, unsigned row)
 {
     const unsigned group = row / 8, share = __umulhi(group, shape.reciprocal);
     // (group - share * ranges) << 18 | share * 8 | row % 8, modulo 2^32.
@@ -110,7 +109,7 @@ static __device__ __forceinline__ unsigned slot_of(const partition_shape &shape,
 }
 
 // Returns the number that the range of a place has in a table of them.
-static __device__ __forceinline__ unsigned &number_at(unsigned *numbers, unsigned slot)
+DEVICE_INLINE unsigned &number_at(unsigned *numbers, unsigned slot)
 {
     unsigned char *const bytes = reinterpret_cast<unsigned char *>(numbers);
     return *reinterpret_cast<unsigned *>(bytes + (slot >> 16)); // 4 bytes for each range
@@ -129,8 +128,7 @@ template <unsigned Size> struct partition_share {
 };
 
 template <unsigned Size>
-static __device__ __forceinline__ void load_share(const vector_span &span, unsigned tile,
-                                                  partition_share<Size> &share)
+DEVICE_INLINE void load_share(const vector_span &span, unsigned tile, partition_share<Size> &share)
 {
     UNROLL for (unsigned k = 0; k < share.vectors; k++)
     {
@@ -142,9 +140,8 @@ static __device__ __forceinline__ void load_share(const vector_span &span, unsig
 // Finds the places of the thread's share, and adds its values to the lengths of their ranges; runs
 // are counted instead.
 template <unsigned Size, int Way>
-static __device__ __forceinline__ void place_share(const count_args &args, const vector_span &span,
-                                                   unsigned tile, run_cache &runs,
-                                                   unsigned *lengths, partition_share<Size> &share)
+DEVICE_INLINE void place_share(const count_args &args, const vector_span &span, unsigned tile,
+                               run_cache &runs, unsigned *lengths, partition_share<Size> &share)
 {
     constexpr unsigned values = share.values;
     share.held = 0;
@@ -234,8 +231,8 @@ struct partition_parts {
 // The block together, with a barrier at its end: divides the ranges among the blocks. All parts are
 // counted at the same time, if each range has one and there are blocks left for more; otherwise a
 // range has about its share of the blocks.
-static __device__ __forceinline__ void share_out(const count_args &args, const unsigned *totals,
-                                                 partition_parts &shared)
+DEVICE_INLINE void share_out(const count_args &args, const unsigned *totals,
+                             partition_parts &shared)
 {
     const unsigned ranges = args.partition.ranges, blocks = gridDim.x;
     const bool has_range = threadIdx.x < partition_ranges_max;
@@ -310,8 +307,7 @@ struct carrying_table {
     }
 };
 
-template <class Table>
-static __device__ __forceinline__ void count_vector(const Table &table, const uint4 &vector)
+template <class Table> DEVICE_INLINE void count_vector(const Table &table, const uint4 &vector)
 {
     const unsigned indices[8] = {vector.x & 0xffff, vector.x >> 16,    vector.y & 0xffff,
                                  vector.y >> 16,    vector.z & 0xffff, vector.z >> 16,
@@ -328,9 +324,8 @@ struct range_part {
 // `end`. Eight lanes take a run. Gives how many values this thread has counted, with what fills up
 // runs.
 template <class Table>
-static __device__ __forceinline__ unsigned count_part(const Table &table, const count_args &args,
-                                                      const range_part &of, unsigned first,
-                                                      unsigned end)
+DEVICE_INLINE unsigned count_part(const Table &table, const count_args &args, const range_part &of,
+                                  unsigned first, unsigned end)
 {
     const partition_memory memory = partition_memory_of(args);
     const unsigned lane = threadIdx.x % 8, stride = blockDim.x / 8 * of.parts;
@@ -361,8 +356,7 @@ static __device__ __forceinline__ unsigned count_part(const Table &table, const 
 // The block together, with a barrier. True if counters of a byte, and the word after them, hold as
 // much as all threads have counted: one that was full has given 1 to its neighbour for 256, or has
 // lost these. `sum` is 0 before, and afterwards if they do.
-static __device__ __forceinline__ bool adds_up(const byte_table &table, unsigned rows,
-                                               unsigned counted, unsigned &sum)
+DEVICE_INLINE bool adds_up(const byte_table &table, unsigned rows, unsigned counted, unsigned &sum)
 {
     unsigned held = threadIdx.x == 0 ? table.words[rows / 4] : 0;
     for (unsigned i = threadIdx.x; i < rows / 4; i += blockDim.x)
@@ -378,8 +372,8 @@ static __device__ __forceinline__ bool adds_up(const byte_table &table, unsigned
 // Adds the counters of a range to the histogram, two of neighbouring rows at a time: those of a
 // range that one block counts alone without atomics.
 template <class Table>
-static __device__ __forceinline__ void merge_range(const Table &table, const count_args &args,
-                                                   unsigned range, bool alone)
+DEVICE_INLINE void merge_range(const Table &table, const count_args &args, unsigned range,
+                               bool alone)
 {
     const unsigned pairs = args.partition.rows / 2;
     UNROLL_BY(4)

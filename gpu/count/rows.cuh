@@ -17,7 +17,7 @@ extern "C" {
 // Returns how many of the edges, which are in order, are not above a value: of these
 // is_reached(index) is true.
 template <class IsReached>
-static __device__ __forceinline__ unsigned count_edges(unsigned edges, const IsReached &is_reached)
+DEVICE_INLINE unsigned count_edges(unsigned edges, const IsReached &is_reached)
 {
     unsigned low = 0, high = edges;
     while (low < high) {
@@ -32,7 +32,7 @@ static __device__ __forceinline__ unsigned count_edges(unsigned edges, const IsR
 
 // Both operations for an edge of equal bins are rounded by themselves: that is how they are
 // defined.
-static __device__ __forceinline__ unsigned search_doubles(const row_map &map, double value)
+DEVICE_INLINE unsigned search_doubles(const row_map &map, double value)
 {
     return count_edges(map.edges, [&](unsigned k) {
         const double edge = map.way == ROWS_BY_EDGES ? static_cast<const double *>(map.table)[k]
@@ -49,7 +49,7 @@ constexpr unsigned not_proven = ~0u;
 // Returns the row in equal bins: a guess, however it is rounded, which the edges beside it prove.
 // Adding 1.5 * 2^52 rounds to a whole number and leaves it in the low bits; half less a little
 // makes of rounding to the nearest one rounding down, also for values that are edges.
-static __device__ __forceinline__ unsigned guess_row(const row_map &map, double value)
+DEVICE_INLINE unsigned guess_row(const row_map &map, double value)
 {
     constexpr double rounder = 0x1.8p52, half = 0.5 - 0x1p-20;
     const double sum = __dadd_rn((value - map.min) * map.per_step - half, rounder);
@@ -66,7 +66,7 @@ static __device__ __forceinline__ unsigned guess_row(const row_map &map, double 
 // Returns the row in equal bins of floats: the nearest whole number, found as above, is the bin
 // unless what it was rounded from lies near the middle between two, where an edge is. NaN proves
 // nothing.
-static __device__ __forceinline__ unsigned guess_row(const row_map &map, float value)
+DEVICE_INLINE unsigned guess_row(const row_map &map, float value)
 {
     constexpr float rounder = 0x1.8p23f;
     const float position = fmaf(value, map.scale, map.base);
@@ -77,7 +77,7 @@ static __device__ __forceinline__ unsigned guess_row(const row_map &map, float v
     return right ? 1 + __float_as_uint(sum) - __float_as_uint(rounder) : not_proven;
 }
 
-static __device__ __forceinline__ unsigned row_of_double(const row_map &map, double value)
+DEVICE_INLINE unsigned row_of_double(const row_map &map, double value)
 {
     const unsigned row = guess_row(map, value);
     if (row != not_proven)
@@ -87,7 +87,7 @@ static __device__ __forceinline__ unsigned row_of_double(const row_map &map, dou
 
 // Returns the row in log-linear bins, each power of two in 32 parts: the bits of a double from the
 // 47th on tell the part, and zero has a bin between the negative ones and the positive ones.
-static __device__ __forceinline__ unsigned row_log_linear(unsigned long long bits)
+DEVICE_INLINE unsigned row_log_linear(unsigned long long bits)
 {
     constexpr unsigned zero = 65504, bins = 2 * zero + 1;
     const unsigned long long magnitude = bits & ~0ull >> 1, infinite = 0x7ffull << 52;
@@ -104,8 +104,7 @@ static __device__ __forceinline__ unsigned row_log_linear(unsigned long long bit
 
 // An offset beyond the span is taken for the span itself: its bin is the row above. Own: each value
 // of 4 bytes has a bin of its own. To add its sign's bit, modulo 2^32, is to turn it over.
-template <bool Own = false>
-static __device__ __forceinline__ unsigned row_by_32_bits(const row_map &map, unsigned bits)
+template <bool Own = false> DEVICE_INLINE unsigned row_by_32_bits(const row_map &map, unsigned bits)
 {
     const unsigned sign = static_cast<unsigned>(map.sign), first = static_cast<unsigned>(map.first);
     const unsigned offset = Own ? bits + (sign - first) : (bits ^ sign) - first;
@@ -116,7 +115,7 @@ static __device__ __forceinline__ unsigned row_by_32_bits(const row_map &map, un
     return offset > static_cast<unsigned>(map.beyond) ? ROW_BELOW : 1 + bin;
 }
 
-static __device__ __forceinline__ unsigned row_by_16_bits(const row_map &map, unsigned bits)
+DEVICE_INLINE unsigned row_by_16_bits(const row_map &map, unsigned bits)
 {
     const int value = static_cast<int>(bits), first = static_cast<int>(map.first);
     const int inside = min(max(value, first) - first, static_cast<int>(map.offset_max));
@@ -124,8 +123,7 @@ static __device__ __forceinline__ unsigned row_by_16_bits(const row_map &map, un
     return static_cast<unsigned>((factor * map.high + map.origin) >> 32);
 }
 
-static __device__ __forceinline__ unsigned row_by_64_bits(const row_map &map,
-                                                          unsigned long long bits)
+DEVICE_INLINE unsigned row_by_64_bits(const row_map &map, unsigned long long bits)
 {
     const unsigned long long offset = (bits ^ map.sign) - map.first;
     const unsigned quotient =
@@ -135,8 +133,7 @@ static __device__ __forceinline__ unsigned row_by_64_bits(const row_map &map,
     return offset > map.last ? outside : 1 + bin;
 }
 
-static __device__ __forceinline__ unsigned row_by_128_bits(const row_map &map,
-                                                           unsigned long long bits)
+DEVICE_INLINE unsigned row_by_128_bits(const row_map &map, unsigned long long bits)
 {
     const unsigned long long offset = (bits ^ map.sign) - map.first;
     const unsigned long long bin = __umul64hi(offset, map.reciprocal), next = bin + 1;
@@ -154,8 +151,7 @@ static __device__ __forceinline__ unsigned row_by_128_bits(const row_map &map,
 
 // Calls `found` with the bits of each value of Size bytes in a vector.
 template <unsigned Size, class Found>
-static __device__ __forceinline__ void each_value(const uint4 &vector, const row_map &map,
-                                                  const Found &found)
+DEVICE_INLINE void each_value(const uint4 &vector, const row_map &map, const Found &found)
 {
     const unsigned words[4] = {vector.x, vector.y, vector.z, vector.w};
     if constexpr (Size == 2) {
@@ -182,8 +178,8 @@ static __device__ __forceinline__ void each_value(const uint4 &vector, const row
 
 // Returns the bits of value i at `data`, which are aligned to its size; none above it, but those of
 // its sign if the way is by 16 bits.
-static __device__ __forceinline__ unsigned long long
-value_bits_at(const row_map &map, const unsigned char *data, unsigned long long i)
+DEVICE_INLINE unsigned long long value_bits_at(const row_map &map, const unsigned char *data,
+                                               unsigned long long i)
 {
     const unsigned order = map.swapped ? 0x0123 : 0x3210;
     if (map.size == 1)
@@ -201,8 +197,7 @@ value_bits_at(const row_map &map, const unsigned char *data, unsigned long long 
 
 // --- any value ---
 
-template <unsigned Size>
-static __device__ __forceinline__ double double_of_size(unsigned long long bits)
+template <unsigned Size> DEVICE_INLINE double double_of_size(unsigned long long bits)
 {
     if constexpr (Size == 4)
         return static_cast<double>(__uint_as_float(static_cast<unsigned>(bits)));
@@ -211,7 +206,7 @@ static __device__ __forceinline__ double double_of_size(unsigned long long bits)
 }
 
 // Returns the row of the value with these bits, as value_bits_at gives them.
-static __device__ __forceinline__ unsigned row_of_bits(const row_map &map, unsigned long long bits)
+DEVICE_INLINE unsigned row_of_bits(const row_map &map, unsigned long long bits)
 {
     const auto double_of = [&] {
         return map.size == 4 ? double_of_size<4>(bits) : double_of_size<8>(bits);
@@ -261,7 +256,7 @@ constexpr int OWN_WAY = -2;
 
 // Returns the row, or not_proven, of floats and doubles.
 template <unsigned Size, int Way, class Bits>
-static __device__ __forceinline__ unsigned row_by(const row_map &map, Bits bits)
+DEVICE_INLINE unsigned row_by(const row_map &map, Bits bits)
 {
     if constexpr (Way == ROWS_BY_16_BITS)
         return row_by_16_bits(map, bits);
@@ -289,7 +284,7 @@ inline __device__ OUT_OF_LINE unsigned row_by_any_way(const row_map &map, unsign
 
 // Returns the proven row.
 template <unsigned Size, int Way, class Bits>
-static __device__ __forceinline__ unsigned proven_row(const row_map &map, Bits bits)
+DEVICE_INLINE unsigned proven_row(const row_map &map, Bits bits)
 {
     if constexpr (Way == ANY_WAY) {
         return row_by_any_way(map, bits);
@@ -306,8 +301,7 @@ static __device__ __forceinline__ unsigned proven_row(const row_map &map, Bits b
 
 // Returns the rows of a vector's values.
 template <unsigned Size, int Way>
-static __device__ __forceinline__ void rows_of_vector(const uint4 &vector, const row_map &map,
-                                                      unsigned *rows)
+DEVICE_INLINE void rows_of_vector(const uint4 &vector, const row_map &map, unsigned *rows)
 {
     unsigned position = 0;
     if constexpr (Size == 1) {

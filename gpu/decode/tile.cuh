@@ -37,7 +37,7 @@ constexpr unsigned DECODE_TILE_SHARED =
 constexpr unsigned DECODE_VALUE = 1u << 31;
 
 // True if a link leads to a byte of the tile that begins at `base`, or to one after it.
-static __device__ __forceinline__ bool tile_has(unsigned link, unsigned base)
+DEVICE_INLINE bool tile_has(unsigned link, unsigned base)
 {
     return !(link & DECODE_VALUE) && link >= base;
 }
@@ -162,10 +162,8 @@ static __device__ inline bool tile_prepare(const decode_batch &batch, unsigned i
 
 // Sets the link of byte i of the tile, and returns where in memory its value is, or null. `out` is
 // where the batch's content begins; content before `known` is there.
-static __device__ __forceinline__ const unsigned char *tile_source(const decode_tile &tile,
-                                                                   unsigned i,
-                                                                   const unsigned char *out,
-                                                                   int known, unsigned &link)
+DEVICE_INLINE const unsigned char *tile_source(const decode_tile &tile, unsigned i,
+                                               const unsigned char *out, int known, unsigned &link)
 {
     const unsigned up_to = tile.marks[i / 32] & (0xffffffffu >> (31 - i % 32));
     const decode_piece piece =

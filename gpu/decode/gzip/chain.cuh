@@ -38,7 +38,7 @@ enum gzip_flag {
 };
 
 // Returns up to 4 bytes, the first one lowest.
-static __device__ __forceinline__ unsigned gzip_bytes(const gzip_input &input, unsigned at)
+DEVICE_INLINE unsigned gzip_bytes(const gzip_input &input, unsigned at)
 {
     return gzip_bits(input.words, 8 * at);
 }

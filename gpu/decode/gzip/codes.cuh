@@ -49,13 +49,12 @@ enum gzip_kind { GZIP_LITERAL, GZIP_LENGTH, GZIP_END, GZIP_INVALID };
 
 constexpr unsigned GZIP_KIND_SHIFT = 8, GZIP_VALUE_SHIFT = 16;
 
-static __device__ __forceinline__ unsigned gzip_entry_kind(gzip_entry entry)
+DEVICE_INLINE unsigned gzip_entry_kind(gzip_entry entry)
 {
     return entry >> GZIP_KIND_SHIFT & 3;
 }
 
-static __device__ __forceinline__ gzip_entry gzip_entry_of(unsigned kind, unsigned value,
-                                                           unsigned extra, unsigned bits)
+DEVICE_INLINE gzip_entry gzip_entry_of(unsigned kind, unsigned value, unsigned extra, unsigned bits)
 {
     return value << GZIP_VALUE_SHIFT | kind << GZIP_KIND_SHIFT | extra << 4 | bits;
 }
@@ -107,7 +106,7 @@ struct gzip_codes {
 };
 
 // Returns up to 32 bits from `bit` on, the first as the lowest.
-static __device__ __forceinline__ unsigned gzip_bits(const unsigned *words, unsigned bit)
+DEVICE_INLINE unsigned gzip_bits(const unsigned *words, unsigned bit)
 {
     return __funnelshift_r(words[bit / 32], words[bit / 32 + 1], bit);
 }
@@ -115,8 +114,8 @@ static __device__ __forceinline__ unsigned gzip_bits(const unsigned *words, unsi
 // Returns the entry of the code with which these bits begin, if it has First to Last bits;
 // otherwise 0. No loop ends early, as lanes would wait for each other in it.
 template <unsigned First, unsigned Last, unsigned Symbols>
-static __device__ __forceinline__ gzip_entry gzip_find_code(
-    const gzip_code<Symbols> &code, const unsigned (&limit)[GZIP_CODE_MAX + 1], unsigned bits)
+DEVICE_INLINE gzip_entry gzip_find_code(const gzip_code<Symbols> &code,
+                                        const unsigned (&limit)[GZIP_CODE_MAX + 1], unsigned bits)
 {
     const unsigned number = __brev(bits) >> (32 - GZIP_CODE_MAX); // the first bit is the highest
     unsigned length = First;

@@ -31,8 +31,7 @@ static __device__ inline unsigned gzip_segment_begin(const decode_batch &batch, 
 }
 
 // Returns the byte that a symbol stands for.
-static __device__ __forceinline__ unsigned gzip_byte_of(unsigned symbol,
-                                                        const unsigned char *window)
+DEVICE_INLINE unsigned gzip_byte_of(unsigned symbol, const unsigned char *window)
 {
     return symbol & GZIP_FROM_WINDOW ? window[symbol & (GZIP_WINDOW - 1)] : symbol;
 }
@@ -42,9 +41,8 @@ static __device__ __forceinline__ unsigned gzip_byte_of(unsigned symbol,
 // Takes what all stages before it give; gives batch.gzip.symbols, and refuses units with a distance
 // that reaches beyond the member.
 //
-// Each segment has a CUDA block, which goes through it tile by tile (tile.cuh). Bytes before the
-// segment are not known yet, so a byte that is copied from there becomes a symbol that says which
-// byte of that window it is. A match copies such symbols unchanged.
+// Each segment has a CUDA block, which goes through it tile by tile (tile.cuh). A match copies
+// symbols unchanged.
 
 constexpr unsigned GZIP_COPY_THREADS = 512; // of a tile
 constexpr unsigned GZIP_COPY_TOGETHER = 8;  // bytes that each of them fills at a time

@@ -34,7 +34,7 @@ constexpr unsigned long long find_each_byte = 0x0101010101010101;
 
 // Returns a bit for each beginning in word[0]: 1 if the i-th length of the precode is there. Their
 // number less 4 is written 13 bits after the beginning.
-static __device__ __forceinline__ unsigned find_has_length(const unsigned (&word)[4], unsigned i)
+DEVICE_INLINE unsigned find_has_length(const unsigned (&word)[4], unsigned i)
 {
     const unsigned one = __funnelshift_r(word[0], word[1], 13),
                    two = __funnelshift_r(word[0], word[1], 14),

@@ -32,8 +32,7 @@
 // until all are right: once in most windows, and 32 times if codes never fall into step.
 //
 // First codes are only counted. Then each lane knows where its literals and sequences go, decodes
-// once more and writes them. Where it comes from: Klein and Wiseman (2003); on GPUs Weissenberger
-// and Schmidt (2018).
+// once more and writes them.
 
 // Words of a lane's region. They are odd, so that lanes read from different banks of shared memory.
 // If codes have so much content that one region of the large ones is too much for a unit, regions
@@ -105,8 +104,8 @@ struct gzip_write {
 
 // Returns the entry of the code that these bits begin with.
 template <unsigned Bits, unsigned Symbols>
-static __device__ __forceinline__ gzip_entry gzip_entry_at(const gzip_code<Symbols> &code,
-                                                           const gzip_entry *table, unsigned bits)
+DEVICE_INLINE gzip_entry gzip_entry_at(const gzip_code<Symbols> &code, const gzip_entry *table,
+                                       unsigned bits)
 {
     gzip_entry entry = table[bits & ((1u << Bits) - 1)];
     if (entry == 0)
@@ -119,10 +118,9 @@ constexpr unsigned GZIP_MATCH_BITS = 48; // of a length, a distance and what is 
 // Takes a length and the distance after it, or the end of the block. `low` and `high` have the bits
 // from it on, GZIP_MATCH_BITS of which are valid.
 template <typename Sink>
-static __device__ __forceinline__ gzip_lane_stop gzip_take_match(const gzip_codes &codes,
-                                                                 gzip_entry entry, unsigned low,
-                                                                 unsigned high, unsigned &bit,
-                                                                 unsigned end, Sink &sink)
+DEVICE_INLINE gzip_lane_stop gzip_take_match(const gzip_codes &codes, gzip_entry entry,
+                                             unsigned low, unsigned high, unsigned &bit,
+                                             unsigned end, Sink &sink)
 {
     const unsigned kind = gzip_entry_kind(entry), extra = entry >> 4 & 15;
     unsigned used = entry & 15;
@@ -154,9 +152,8 @@ static __device__ __forceinline__ gzip_lane_stop gzip_take_match(const gzip_code
 // one that is cut or bad. Bits count from parser.words; the input ends at `end`. After that it may
 // be anything, so a code may look bad there; it turns out whether it is when the rest has come.
 template <typename Sink>
-static __device__ __forceinline__ gzip_lane_stop gzip_decode(const gzip_parser &parser,
-                                                             unsigned &bit, unsigned limit,
-                                                             unsigned end, Sink &sink)
+DEVICE_INLINE gzip_lane_stop gzip_decode(const gzip_parser &parser, unsigned &bit, unsigned limit,
+                                         unsigned end, Sink &sink)
 {
     const gzip_codes &codes = parser.codes;
     gzip_lane_stop stop = GZIP_LANE_GOES_ON;
@@ -199,9 +196,8 @@ struct gzip_lane {
 
 // Decodes the codes that begin before `limit`; those of the head before `head`. Unless it is the
 // first time, the rest is not decoded again if the head ends where it did before.
-static __device__ __forceinline__ void gzip_lane_decode(const gzip_parser &parser, gzip_lane &lane,
-                                                        unsigned head, unsigned limit, unsigned end,
-                                                        bool is_first)
+DEVICE_INLINE void gzip_lane_decode(const gzip_parser &parser, gzip_lane &lane, unsigned head,
+                                    unsigned limit, unsigned end, bool is_first)
 {
     unsigned bit = lane.begin;
     lane.head = gzip_count();

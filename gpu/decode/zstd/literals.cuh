@@ -243,8 +243,7 @@ struct literals_hold {
 };
 
 // Decodes four literals, whose codes have 44 bits at most; the first is the lowest byte.
-static __device__ __forceinline__ uint32_t literals_four(literals_hold &hold, const uint16_t *cells,
-                                                         uint32_t shift)
+DEVICE_INLINE uint32_t literals_four(literals_hold &hold, const uint16_t *cells, uint32_t shift)
 {
     uint32_t high, low, cell[4];
     hold.peek(high, low);

@@ -51,7 +51,7 @@ constexpr uint32_t predefined_length_log = 6, predefined_offset_log = 5;
 // three cells can be combined unchanged.
 constexpr uint32_t sequence_match_shift = fse_symbol_shift + 6;
 
-static __device__ __forceinline__ uint32_t sequence_cell(uint32_t table, uint32_t code)
+DEVICE_INLINE uint32_t sequence_cell(uint32_t table, uint32_t code)
 {
     if (table == ZSTD_OFFSETS)
         return code << fse_extra_shift;
@@ -67,7 +67,7 @@ struct sequence_cells {
 
 // The step that `walk` leaves of a sequence for `sequences`, in its place: the lower half is where
 // its bits begin, as in struct backward, the upper half its codes, as in cells.
-static __device__ __forceinline__ decode_sequence sequence_step(int at, const sequence_cells &cells)
+DEVICE_INLINE decode_sequence sequence_step(int at, const sequence_cells &cells)
 {
     const uint32_t codes = (cells.literal & 0x3fu << fse_symbol_shift) |
                            (cells.match & 0x3fu << sequence_match_shift) |
@@ -157,8 +157,7 @@ static __device__ bool walk_build(walk_work *work, const unsigned char *in,
 
 // Asks for the pieces of the stream down to the last one of the next rounds, or to its first one;
 // `copied` is the last one that was asked for.
-static __device__ __forceinline__ void walk_copy(walk_work *work, const backward &stream,
-                                                 int &copied)
+DEVICE_INLINE void walk_copy(walk_work *work, const backward &stream, int &copied)
 {
     const uint4 *const pieces = reinterpret_cast<const uint4 *>(stream.words);
     const int last = max(0, (stream.at >> 7) - walk_ahead);
@@ -173,8 +172,8 @@ static __device__ __forceinline__ void walk_copy(walk_work *work, const backward
 
 // Goes over a sequence, and returns the cells of the next one. Nothing in a step depends on the
 // bits of lengths and offsets, only on how many there are, which the cells say.
-static __device__ __forceinline__ sequence_cells walk_step(const walk_work *work, backward &stream,
-                                                           const sequence_cells &cells)
+DEVICE_INLINE sequence_cells walk_step(const walk_work *work, backward &stream,
+                                       const sequence_cells &cells)
 {
     const uint32_t at = static_cast<uint32_t>(stream.at);
     const uint32_t *const words = &work->stream[4 + (at >> 5) % (4 * walk_pieces)];
@@ -276,9 +275,8 @@ struct sequence_parts {
     zstd_offsets_map offsets;
 };
 
-static __device__ __forceinline__ sequence_parts sequence_of_step(const unsigned *words,
-                                                                  const length_bases *bases,
-                                                                  decode_sequence step)
+DEVICE_INLINE sequence_parts sequence_of_step(const unsigned *words, const length_bases *bases,
+                                              decode_sequence step)
 {
     const uint32_t codes = static_cast<uint32_t>(step >> 32);
     const uint32_t literal_code = codes >> fse_symbol_shift & 0x3f;
@@ -305,14 +303,12 @@ struct sequences_sum {
     zstd_offsets_map offsets;
 };
 
-static __device__ __forceinline__ sequences_sum sequences_then(const sequences_sum &a,
-                                                               const sequences_sum &b)
+DEVICE_INLINE sequences_sum sequences_then(const sequences_sum &a, const sequences_sum &b)
 {
     return {a.content + b.content, a.literals + b.literals, offsets_map_then(a.offsets, b.offsets)};
 }
 
-static __device__ __forceinline__ decode_sequence sequences_pack(uint32_t content,
-                                                                 uint32_t literals, uint32_t offset)
+DEVICE_INLINE decode_sequence sequences_pack(uint32_t content, uint32_t literals, uint32_t offset)
 {
     return static_cast<uint64_t>(offset) << DECODE_OFFSET_SHIFT |
            static_cast<uint64_t>(literals) << DECODE_LITERALS_SHIFT | content;

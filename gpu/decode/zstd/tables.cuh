@@ -21,13 +21,13 @@ struct byte_span {
     uint32_t at, size;
 };
 
-static __device__ __forceinline__ uint32_t byte_at(const unsigned char *in, uint32_t at)
+DEVICE_INLINE uint32_t byte_at(const unsigned char *in, uint32_t at)
 {
     return __ldg(in + at);
 }
 
 // Returns four bytes from any byte on.
-static __device__ __forceinline__ uint32_t bytes_at(const unsigned char *in, uint32_t at)
+DEVICE_INLINE uint32_t bytes_at(const unsigned char *in, uint32_t at)
 {
     const unsigned *const words = reinterpret_cast<const unsigned *>(in) + at / 4;
     return __funnelshift_r(__ldg(words), __ldg(words + 1), at % 4 * 8);
@@ -35,19 +35,18 @@ static __device__ __forceinline__ uint32_t bytes_at(const unsigned char *in, uin
 
 // These return the first of 32 bits as a number, as many as the lowest five bits of `count` say,
 // and the bits after them.
-static __device__ __forceinline__ uint32_t bits_first(uint32_t bits, uint32_t count)
+DEVICE_INLINE uint32_t bits_first(uint32_t bits, uint32_t count)
 {
     return __funnelshift_l(bits, 0, count);
 }
 
-static __device__ __forceinline__ uint32_t bits_after(uint32_t bits, uint32_t count)
+DEVICE_INLINE uint32_t bits_after(uint32_t bits, uint32_t count)
 {
     return __funnelshift_l(0, bits, count);
 }
 
 // Returns the words of a stream that begins at `at`, from a multiple of 16 bytes on.
-static __device__ __forceinline__ const unsigned *backward_words(const unsigned char *in,
-                                                                 uint32_t at)
+DEVICE_INLINE const unsigned *backward_words(const unsigned char *in, uint32_t at)
 {
     return reinterpret_cast<const unsigned *>(in) + at / 16 * 4;
 }
@@ -122,18 +121,18 @@ constexpr uint32_t fse_extra_shift = 5, fse_extra_mask = 0x3f;
 constexpr uint32_t fse_symbol_shift = 11, fse_next_shift = 23;
 
 // These return the two numbers of bits of a cell, or of the sum of three.
-static __device__ __forceinline__ uint32_t fse_bits(uint32_t cell)
+DEVICE_INLINE uint32_t fse_bits(uint32_t cell)
 {
     return cell & 0x1f;
 }
 
-static __device__ __forceinline__ uint32_t fse_extra(uint32_t cell)
+DEVICE_INLINE uint32_t fse_extra(uint32_t cell)
 {
     return cell >> fse_extra_shift & fse_extra_mask;
 }
 
 // Returns the state after that of a cell, if these are the stream's next bits.
-static __device__ __forceinline__ uint32_t fse_next(uint32_t bits, uint32_t cell)
+DEVICE_INLINE uint32_t fse_next(uint32_t bits, uint32_t cell)
 {
     return (cell >> fse_next_shift) + bits_first(bits, cell);
 }
@@ -235,8 +234,7 @@ constexpr uint32_t literal_length_log_max = 9, match_length_log_max = 9, offset_
 
 // Returns the value of one of the three tables.
 template <typename Value>
-static __device__ __forceinline__ Value of_table(uint32_t table, Value literal_length, Value offset,
-                                                 Value match_length)
+DEVICE_INLINE Value of_table(uint32_t table, Value literal_length, Value offset, Value match_length)
 {
     return table == ZSTD_OFFSETS           ? offset
            : table == ZSTD_LITERAL_LENGTHS ? literal_length
@@ -244,12 +242,12 @@ static __device__ __forceinline__ Value of_table(uint32_t table, Value literal_l
 }
 
 // These return the highest code of a table, and the largest log of its cells.
-static __device__ __forceinline__ uint32_t sequence_code_max(uint32_t table)
+DEVICE_INLINE uint32_t sequence_code_max(uint32_t table)
 {
     return of_table(table, literal_length_codes, offset_codes, match_length_codes) - 1;
 }
 
-static __device__ __forceinline__ uint32_t sequence_log_max(uint32_t table)
+DEVICE_INLINE uint32_t sequence_log_max(uint32_t table)
 {
     return of_table(table, literal_length_log_max, offset_log_max, match_length_log_max);
 }
@@ -280,8 +278,7 @@ static __device__ inline zstd_offsets_map offsets_map_begin()
 }
 
 // Returns the map of a sequence whose offset has this value (RFC 8878, section 3.1.1.5).
-static __device__ __forceinline__ zstd_offsets_map offsets_map_of_sequence(unsigned value,
-                                                                           bool no_literals)
+DEVICE_INLINE zstd_offsets_map offsets_map_of_sequence(unsigned value, bool no_literals)
 {
     const zstd_offsets_map same = offsets_map_same();
     const unsigned repeat = value - 1 + no_literals;
@@ -298,7 +295,7 @@ static __device__ __forceinline__ zstd_offsets_map offsets_map_of_sequence(unsig
 }
 
 // Returns the newest offset as in decode_sequence; 0 if it is too large, or 0.
-static __device__ __forceinline__ unsigned offsets_map_newest(const zstd_offsets_map &map)
+DEVICE_INLINE unsigned offsets_map_newest(const zstd_offsets_map &map)
 {
     const unsigned which = map.position[0] >> ZSTD_WHICH_SHIFT;
     const unsigned value = map.position[0] & offsets_value_mask;
