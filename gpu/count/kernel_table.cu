@@ -153,8 +153,7 @@ struct launch launch_with(enum strategy_id strategy, const struct histogram_spec
 {
     const struct kernels kernels = kernels_for(strategy, spec);
     const unsigned bins = static_cast<unsigned>(spec->bins);
-    bool costs_bins =
-        false; // counters cost what as many bytes of data do: to be zeroed, and added up
+    bool costs_bins = false; // counters cost as many bytes of data: to be zeroed, and added up
     struct launch how = {};
     how.strategy = strategy;
     how.kernel = kernels.first;

@@ -7,9 +7,7 @@
 #include "gpu/count/counting.cuh"
 
 extern "C" {
-#include "gpu/count/strategy.h"
 #include "gpu/engine/device.h"
-#include "src/base/error.h"
 }
 
 using counting_kernel = void (*)(count_args args);

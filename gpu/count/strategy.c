@@ -159,11 +159,6 @@ const struct strategy *strategy_best(const struct histogram_spec *spec, size_t c
     return strategy_counts(best, spec) ? best : NULL;
 }
 
-bool strategy_has_scratch(const struct strategy *strategy)
-{
-    return strategy->scratch != SCRATCH_NONE;
-}
-
 const struct strategy *strategy_without_scratch(const struct histogram_spec *spec)
 {
     const struct strategy *matched = &strategies[STRATEGY_matched];

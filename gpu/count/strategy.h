@@ -81,9 +81,7 @@ bool strategy_counts(const struct strategy *strategy, const struct histogram_spe
  * NULL if none counts it. */
 const struct strategy *strategy_best(const struct histogram_spec *spec, size_t chunk_size);
 
-/* True if strategy_best takes the strategy although it needs scratch memory on the device; and what
- * to take where there is none for it. */
-bool strategy_has_scratch(const struct strategy *strategy);
+/* Returns what to take where the device has no scratch memory for that. */
 const struct strategy *strategy_without_scratch(const struct histogram_spec *spec);
 
 #endif

@@ -21,18 +21,8 @@
  * keep a large GPU busy while one batch is planned, and one or two are hashed and counted. Content
  * that hardly shrinks fills half of a batch. */
 static const struct device_decoding decoding_of_size[] = {
-    [DECODER_SMALL] = {.capacity = {.in = 8 * MIB,
-                                    .blocks = 4096,
-                                    .frames = 4096,
-                                    .room = 64 * MIB,
-                                    .window = ZSTD_WINDOW_MAX},
-                       .batches = 3},
-    [DECODER_LARGE] = {.capacity = {.in = 64 * MIB,
-                                    .blocks = 4096,
-                                    .frames = 4096,
-                                    .room = 128 * MIB,
-                                    .window = ZSTD_WINDOW_MAX},
-                       .batches = 8},
+    [DECODER_SMALL] = {{8 * MIB, 4096, 4096, 64 * MIB, ZSTD_WINDOW_MAX}, .batches = 3},
+    [DECODER_LARGE] = {{64 * MIB, 4096, 4096, 128 * MIB, ZSTD_WINDOW_MAX}, .batches = 8},
 };
 
 /* Bytes of an input, which is copied as a whole. A block must fit at least. Several threads read a
@@ -90,7 +80,7 @@ static size_t choose_input_size(const struct gpu_decoder *decoder, size_t batche
     const struct decoder_memory *memory = &decoder->memory;
     const struct gpu_options *options = &decoder->gpu->options;
     const uint64_t left = options->memory_left ? options->memory_left() : UINT64_MAX;
-    const uint64_t max = left / 2 / options->sharers;
+    const uint64_t max = left / 2 / (options->sharers > 0 ? options->sharers : 1);
     const size_t others =
         batches + (options->no_check ? 0 : CHECK_THREADS * CHECK_PARTS * memory->fetch_size);
     size_t size = memory->size == DECODER_LARGE ? INPUT_LARGE : INPUT_SMALL;
@@ -496,14 +486,6 @@ int gpu_decoder_poll(struct gpu_decoder *decoder)
 
 /* --- the end --- */
 
-/* Takes back what was counted of the file, as if it had not been begun. */
-static void take_back(struct gpu_engine *gpu)
-{
-    snapshots_go_back(&gpu->snapshots);
-    error_locator_forget(gpu->engine.locator, gpu->decoder->file.start.number);
-    gpu_post(gpu, &(struct device_work){.kind = WORK_SAVE, .goes_back = true});
-}
-
 int gpu_decoder_finish(struct gpu_decoder *decoder, struct compressed_rest *rest)
 {
     struct gpu_engine *gpu = decoder->gpu;
@@ -514,8 +496,10 @@ int gpu_decoder_finish(struct gpu_decoder *decoder, struct compressed_rest *rest
         wait_a_moment(gpu);
     decoder_queue_drop_planned(decoder);
     *rest = (struct compressed_rest){.is_refused = gpu_recount(gpu) || file->end != FILE_WHOLE};
-    if (rest->is_refused) {
-        take_back(gpu);
+    if (rest->is_refused) { /* as if it had not been begun */
+        snapshots_go_back(&gpu->snapshots);
+        error_locator_forget(gpu->engine.locator, file->start.number);
+        gpu_post(gpu, &(struct device_work){.kind = WORK_SAVE, .goes_back = true});
     } else {
         /* The last byte of pairs is the end of a sample that was counted. */
         const uint64_t more = file->kind.type == RECORD_PAIRS ? file->tail.len : 0;

@@ -5,8 +5,11 @@
 // the next one's, is written to that one's memory by its own stages, so streams may be ahead of the
 // host.
 #include "gpu/engine/device_internal.cuh"
-#include "plan.h"
 #include "pipeline.cuh"
+
+extern "C" {
+#include "plan.h"
+}
 
 #include <cstdlib>
 
@@ -139,10 +142,9 @@ static bool copy_in(struct device *device, void *to, const void *from, size_t si
 static bool copy_blocks(struct device *device, const struct device_work *work)
 {
     struct decoding *decoding = device->decoding;
-    const struct device_blocks *blocks = &work->blocks;
-    unsigned char *to = batch_of(device, work->slot)->in + DECODE_CARRY + blocks->at;
+    unsigned char *to = batch_of(device, work->slot)->in + DECODE_CARRY + work->chunk.at;
     return device_record(device, decoding->copying[work->copy], device->copies) &&
-           copy_in(device, to, blocks->bytes, blocks->len) &&
+           copy_in(device, to, work->chunk.data, work->chunk.len) &&
            device_record(device, decoding->copied[work->copy], device->copies);
 }
 
@@ -155,7 +157,7 @@ static bool launch_tail(struct device *device, struct decode_batch batch)
     return !plan->has_tail ||
            device_ok(device,
                      cudaLaunchKernel(reinterpret_cast<const void *>(decode_tail_kernel), dim3(1),
-                                      dim3(decode_tail_threads), params, 0,
+                                      dim3(DECODE_TAIL_THREADS), params, 0,
                                       device->decoding->matches),
                      "launching a kernel");
 }

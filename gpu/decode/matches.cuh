@@ -165,8 +165,6 @@ static __global__ void __launch_bounds__(DECODE_PLACE_THREADS) decode_place(deco
 
 // --- link ---
 //
-// Every byte of content gets its value, or a link to the byte that it is copied from.
-//
 // Takes what all stages before it give; gives batch.links, and refuses blocks with an offset that
 // is 0 or reaches beyond the window or the beginning of the frame.
 //
@@ -210,8 +208,6 @@ static __global__ void __launch_bounds__(DECODE_LINK_THREADS,
 }
 
 // --- follow ---
-//
-// Every byte follows its links until it finds a value.
 //
 // Takes batch.links; gives batch.out, and leaves values in batch.links.
 //
@@ -365,8 +361,6 @@ static __global__ void __launch_bounds__(DECODE_KEEP_THREADS) decode_keep(decode
 // verdict->last, from which the host tells whether a character is cut off. One CUDA block looks at
 // its threads' number of bytes at a time, from the end on, and not further back than `max` bytes: a
 // record is not longer. With `lines` records are lines, otherwise they end at white space.
-
-constexpr unsigned DECODE_TAIL_THREADS = 1024;
 
 static __global__ void __launch_bounds__(DECODE_TAIL_THREADS)
     decode_tail(decode_batch batch, unsigned max, bool lines)

@@ -20,17 +20,6 @@ static void *array(unsigned char *at, size_t *size, uint64_t count, size_t each)
  * hundred KiB, and so do units; a block may be parsed twice, and a candidate may be no block. */
 #define UNITS_FOR_EACH 4u
 
-/* Divides the memory of zstd's sequences between symbols and sequences of gzip. Symbols get most of
- * it, as gzip has fewer sequences: a match of three bytes takes more than one compressed byte, and
- * a batch has one compressed byte for sixteen bytes of room. */
-static void share_sequences(struct decode_batch *batch, const struct decode_capacity *capacity)
-{
-    const uint32_t all = decode_sequences_at(capacity->room, capacity->blocks);
-    const uint32_t symbols = capacity->room / (sizeof *batch->sequences / sizeof(uint16_t)) + 2;
-    batch->gzip.sequences_max = (all - symbols) & ~1u;
-    batch->gzip.symbols = (uint16_t *)(batch->sequences + batch->gzip.sequences_max);
-}
-
 static size_t take_gzip(struct gzip_batch *gzip, const struct decode_capacity *capacity,
                         unsigned char *at, size_t size)
 {
@@ -54,6 +43,8 @@ size_t decode_own_memory(struct decode_batch *batch, const struct decode_capacit
                          unsigned char *at)
 {
     const uint64_t blocks = capacity->blocks, room = (uint64_t)capacity->room;
+    const uint32_t sequences = decode_sequences_at(capacity->room, capacity->blocks);
+    const uint32_t symbols = capacity->room / (sizeof *batch->sequences / sizeof(uint16_t)) + 2;
     struct decode_batch unused;
     size_t size = 0;
     if (!at)
@@ -66,12 +57,15 @@ size_t decode_own_memory(struct decode_batch *batch, const struct decode_capacit
     batch->heading = array(at, &size, blocks, sizeof *batch->heading);
     batch->outcome = array(at, &size, blocks, sizeof *batch->outcome);
     batch->literals = array(at, &size, room + DECODE_PADDING, 1);
-    batch->sequences = array(at, &size, decode_sequences_at(capacity->room, capacity->blocks),
-                             sizeof *batch->sequences);
+    batch->sequences = array(at, &size, sequences, sizeof *batch->sequences);
     batch->counts = array(at, &size, 1, sizeof *batch->counts);
     size = take_gzip(&batch->gzip, capacity, at, size);
+    /* Symbols and sequences of gzip share the memory of zstd's sequences. Symbols get most of it,
+     * as gzip has fewer sequences: a match of three bytes takes more than one compressed byte, and
+     * a batch has one compressed byte for sixteen bytes of room. */
+    batch->gzip.sequences_max = (sequences - symbols) & ~1u;
     if (at)
-        share_sequences(batch, capacity);
+        batch->gzip.symbols = (uint16_t *)(batch->sequences + batch->gzip.sequences_max);
     (void)array(at, &size, capacity->window, 1);
     batch->out = array(at, &size, room + DECODE_PADDING, 1);
     return size;
@@ -266,22 +260,18 @@ struct savepoint {
     bool is_there;
 };
 
-static bool is_half_full(const struct decode_plan *plan)
-{
-    const struct decode_capacity *capacity = &plan->capacity;
-    return plan->room >= capacity->room / 2 || plan->in_size >= capacity->in / 2 ||
-           plan->blocks >= capacity->blocks / 2 || plan->frames >= capacity->frames / 2;
-}
-
 /* Gives back all of the frame that does not fit, if the batch will then be copied frame by frame:
  * it and the next one can stand alone. Does not do so for a few tiny frames before a large one. */
 static void end_before(const struct savepoint *before, struct decode_walk *walk,
                        struct decode_plan *plan)
 {
     struct decode_batch batch = {0};
+    const struct decode_capacity *capacity = &before->plan.capacity;
     decode_batch_set_plan(&batch, &before->plan);
-    if (!before->is_there || batch.frames == 0 || !is_half_full(&before->plan) ||
-        !decode_copies_frames(&batch))
+    const bool is_half_full =
+        batch.room >= capacity->room / 2 || before->plan.in_size >= capacity->in / 2 ||
+        batch.blocks >= capacity->blocks / 2 || batch.frames >= capacity->frames / 2;
+    if (!before->is_there || batch.frames == 0 || !is_half_full || !decode_copies_frames(&batch))
         return;
     *walk = before->walk;
     *plan = before->plan;

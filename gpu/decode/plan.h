@@ -12,10 +12,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* --- memory --- */
 
 /* The amounts that a batch has memory for. A block with its headers and a checksum must fit. */
@@ -177,9 +173,5 @@ struct device_batch {
     struct decode_verdict *verdict; /* where it is written what it came to, */
     uint32_t *frame_ends;           /* and where the content of each frame in the plan ends */
 };
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

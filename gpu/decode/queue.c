@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* The batches of a GPU's decoder: how they are planned, launched, judged by their verdicts and
- * checksums, counted and freed, oldest first. */
 #include "decoder_internal.h"
 
 #include <stdlib.h>
@@ -127,9 +125,9 @@ static bool plan_input(struct gpu_decoder *decoder, struct decoder_input *input)
             const struct device_work work = {.kind = WORK_COPY_BLOCKS,
                                              .slot = decoder->planned->slot.index,
                                              .copy = (unsigned)(input - decoder->memory.input),
-                                             .blocks = {.at = plan->in_at,
-                                                        .bytes = chunk->data + done,
-                                                        .len = plan->in_size - plan->in_at}};
+                                             .chunk = {.data = chunk->data + done,
+                                                       .len = plan->in_size - plan->in_at,
+                                                       .at = plan->in_at}};
             gpu_post(decoder->gpu, &work);
         } else if (planned == DECODE_FULL && !launch(decoder)) {
             return false;

@@ -86,7 +86,6 @@ static const struct decode_stage gzip_stages[] = {
 /* clang-format on */
 
 void (*const decode_tail_kernel)(decode_batch, unsigned, bool) = decode_tail;
-const unsigned decode_tail_threads = DECODE_TAIL_THREADS;
 
 static_assert(std::size(zstd_stages) <= DECODE_STAGES_MAX &&
                   std::size(gzip_stages) <= DECODE_STAGES_MAX,

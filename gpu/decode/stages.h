@@ -44,10 +44,9 @@ struct decode_stage_list {
 
 extern const struct decode_stage_list decode_stages[DECODE_FORMATS];
 
-// Finds the tail of a batch after these stages, by one CUDA block of `decode_tail_threads`:
-// matches.cuh.
+// Finds the tail of a batch after these stages, by one CUDA block: matches.cuh.
+constexpr unsigned DECODE_TAIL_THREADS = 1024;
 extern void (*const decode_tail_kernel)(decode_batch batch, unsigned max, bool lines);
-extern const unsigned decode_tail_threads;
 
 // Grids: of one CUDA block; of as many as there is work for, if so many stay; of as many as a batch
 // has room for so many bytes of content, if so many stay; and of as many as the zstd blocks of a

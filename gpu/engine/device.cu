@@ -286,21 +286,18 @@ static bool prepare(struct device *device, const struct device_plan *plan)
 
 struct device *device_open(const struct device_plan *plan, struct error *error)
 {
-    struct device *device = static_cast<struct device *>(std::calloc(1, sizeof(struct device)));
-    struct slot *slots = static_cast<struct slot *>(
-        std::calloc(plan->slots + DEVICE_BATCHES_MAX, sizeof(struct slot)));
-    if (!device || !slots) {
-        std::free(device);
-        std::free(slots);
+    const unsigned slots = plan->slots + DEVICE_BATCHES_MAX;
+    struct device *device = static_cast<struct device *>(
+        std::calloc(1, sizeof(struct device) + slots * sizeof(struct slot)));
+    if (!device) {
         error_set(error, "out of memory");
         return nullptr;
     }
     device->ordinal = plan->cuda_device.ordinal;
     device->args.map = sample_map_of(plan->spec);
     device->timing = plan->timing;
-    device->slot_count = plan->slots + DEVICE_BATCHES_MAX;
     device->buffers = plan->slots;
-    device->slots = slots;
+    device->slots = reinterpret_cast<struct slot *>(device + 1);
     if (find(device, plan->cuda_device) && prepare(device, plan))
         return device;
     *error = device->error;
@@ -350,26 +347,21 @@ static bool count(struct device *device, struct slot *slot, const struct device_
            device_record(device, slot->counted, stream);
 }
 
-static bool gather_pages(struct device *device)
-{
-    void *params[] = {&device->pages};
-    return device->pages.pages == 0 ||
-           device_ok(device,
-                     cudaLaunchKernel(reinterpret_cast<const void *>(row_pages_kernel),
-                                      dim3(row_pages_grid(device->pages.pages)),
-                                      dim3(row_pages_block), params, 0, device->counts_stream),
-                     "launching a kernel");
-}
-
 static bool copy_histogram(struct device *device, const struct device_counts *to)
 {
-    const unsigned long long *from = device->args.counts;
+    const bool has_pages = device->pages.pages > 0;
+    const unsigned long long *from = has_pages ? device->pages.words : device->args.counts;
+    void *params[] = {&device->pages};
     if (!to->words || to->first >= to->end)
         return true;
-    if (device->pages.pages > 0)
-        from = device->pages.words;
-    return gather_pages(device) &&
-           device_ok(device,
+    if (has_pages &&
+        !device_ok(device,
+                   cudaLaunchKernel(reinterpret_cast<const void *>(row_pages_kernel),
+                                    dim3(row_pages_grid(device->pages.pages)),
+                                    dim3(row_pages_block), params, 0, device->counts_stream),
+                   "launching a kernel"))
+        return false;
+    return device_ok(device,
                      cudaMemcpyAsync(to->words + to->first, from + to->first,
                                      (to->end - to->first) * sizeof *to->words,
                                      cudaMemcpyDeviceToHost, device->counts_stream),
@@ -466,7 +458,7 @@ void device_close(struct device *device)
     (void)cudaSetDevice(device->ordinal);
     if (device->extension)
         device->extension->close(device);
-    for (unsigned i = 0; i < device->slot_count; i++) {
+    for (unsigned i = 0; i < device->buffers + DEVICE_BATCHES_MAX; i++) {
         const struct slot *slot = &device->slots[i];
         for (cudaEvent_t event :
              {slot->copied, slot->arrived, slot->copying, slot->counting, slot->counted})
@@ -486,6 +478,5 @@ void device_close(struct device *device)
         (void)cudaStreamDestroy(device->counts_stream);
     if (device->copies)
         (void)cudaStreamDestroy(device->copies);
-    std::free(device->slots);
     std::free(device);
 }

@@ -19,10 +19,6 @@
 #ifndef GPUHISTO_GPU_ENGINE_DEVICE_H
 #define GPUHISTO_GPU_ENGINE_DEVICE_H
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 #include "gpu_engine.h"
 #include "gpu/count/strategy.h"
 #include "src/tally/histogram_spec.h"
@@ -132,10 +128,12 @@ enum device_work_kind {
 #define DEVICE_INPUTS 3 /* of blocks */
 #define DEVICE_READS 17 /* of content */
 
-/* A chunk, of 1 to slot_size bytes. They must not change until the slot's snapshot has arrived. */
+/* A chunk, of 1 to slot_size bytes, which must not change until the slot's snapshot has arrived; or
+ * compressed bytes, which must not until they have. */
 struct device_chunk {
-    const void *data; /* of WORK_COPY_IN */
+    const void *data; /* not of WORK_COUNT */
     size_t len;
+    uint32_t at; /* of WORK_COPY_BLOCKS: they go to DECODE_CARRY + at of the batch's memory */
 };
 
 /* A copy of words [first, end) of the device's histogram to the same ones of `words`, which has
@@ -145,14 +143,6 @@ struct device_chunk {
 struct device_counts {
     uint64_t *words;
     size_t first, end;
-};
-
-/* Compressed bytes that go to DECODE_CARRY + at of a batch's memory. They must not change until
- * they have arrived. */
-struct device_blocks {
-    uint32_t at;
-    const unsigned char *bytes;
-    size_t len;
 };
 
 /* Bytes [begin, begin + len) of the content of a batch that was not refused. Bytes that were kept
@@ -171,9 +161,8 @@ struct device_work {
     unsigned slot;
     unsigned copy; /* its number, of WORK_COPY_BLOCKS and WORK_READ_CONTENT */
     union {
-        struct device_chunk chunk;        /* WORK_COPY_IN, WORK_COUNT */
+        struct device_chunk chunk;        /* WORK_COPY_IN, WORK_COUNT, WORK_COPY_BLOCKS */
         struct device_counts counts;      /* WORK_SNAPSHOT */
-        struct device_blocks blocks;      /* WORK_COPY_BLOCKS */
         const struct device_batch *batch; /* WORK_DECODE; it must not change before it is done */
         struct device_content content;    /* WORK_COUNT_CONTENT, WORK_READ_CONTENT */
         bool goes_back;                   /* WORK_SAVE */
@@ -207,9 +196,5 @@ const char *device_error(const struct device *device);
 
 /* Frees everything. Every snapshot must have arrived, and all memory must be unpinned. */
 void device_close(struct device *device);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

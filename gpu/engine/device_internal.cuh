@@ -4,7 +4,6 @@
 #ifndef GPUHISTO_GPU_ENGINE_DEVICE_INTERNAL_CUH
 #define GPUHISTO_GPU_ENGINE_DEVICE_INTERNAL_CUH
 
-#include "device.h"
 #include "gpu/count/launch.h"
 
 struct slot {
@@ -42,7 +41,6 @@ struct device {
     struct row_pages_args pages; // of snapshots in pages; 0 pages: they are not
     bool timing;
     bool is_short; // an allocation failed for want of memory, which loses nothing
-    unsigned slot_count;
     cudaStream_t copies, counts_stream;
     cudaEvent_t opened;
     struct slot *slots; // those of batches after the others, DEVICE_BATCHES_MAX of them

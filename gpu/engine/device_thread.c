@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The thread that makes the calls of a device, one after the other, and looks what has arrived; and
- * the posts and polls of its owner, which never wait for it but where an answer is needed. */
 #include "engine_internal.h"
 #include "src/base/memory.h"
-#include "src/base/system.h"
 
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 
 /* An answer is waited for in slices, so that the time in which the process is stopped counts as one
  * of them. */

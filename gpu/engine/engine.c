@@ -1,18 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The way of a chunk through a GPU:
- *
- *     free -> filling -> in flight -> (snapshot seen to arrive) -> free
- *
- * In flight, the copy stream brings the chunk in. The compute stream counts it into the device's
- * histogram and copies that histogram out to the slot: its snapshot. Both streams keep the order of
- * the calls, so the snapshot of chunk k holds chunks 1 to k. With many bins only every few chunks
- * have one, and the others wait for it. A snapshot of all counts stands for its own chunk and those
- * before it that have none. Once it has arrived, and can be believed, their slots are free. */
+/* The way of a chunk through a GPU. The copy stream brings it in. The compute stream counts it into
+ * the device's histogram and copies that out to the slot: its snapshot (engine_internal.h). One of
+ * all counts stands for its own chunk and those before it that have none. Once it has arrived, and
+ * can be believed, their slots are free. */
 #include "engine_internal.h"
-#include "gpu/count/strategy.h"
 #include "src/input/records.h"
-#include "src/tally/histogram_spec.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -77,15 +71,6 @@ static int slots_open(struct gpu_engine *gpu, struct error *error)
     return 0;
 }
 
-/* Gives a slot memory for a snapshot of all counts, if it has none of its own. False if all that
- * slots share is in use. */
-static bool slots_acquire_snapshot(struct slots *slots, struct slot *slot)
-{
-    if (slots->are_shared && !slot->snapshot && slots->shared_count > 0)
-        slot->snapshot = slots->shared[--slots->shared_count];
-    return !slots->are_shared || slot->snapshot;
-}
-
 /* Takes the snapshot's memory back, if slots share it. */
 static void slots_release_snapshot(struct slots *slots, struct slot *slot)
 {
@@ -114,12 +99,6 @@ void gpu_pause_unlocked(struct gpu_engine *gpu)
 
 /* --- times --- */
 
-static double shared_time(double begin_a, double end_a, double begin_b, double end_b)
-{
-    double begin = begin_a > begin_b ? begin_a : begin_b, end = end_a < end_b ? end_a : end_b;
-    return end > begin ? end - begin : 0;
-}
-
 /* Adds the slot's times. A copy can only overlap the kernels of chunks before it. Their slots still
  * have their times, or the copy could not have begun. */
 static void gpu_add_times(struct gpu_engine *gpu, struct slot *slot)
@@ -130,9 +109,10 @@ static void gpu_add_times(struct gpu_engine *gpu, struct slot *slot)
     gpu->times.kernel_seconds += times->count_end - times->count_begin;
     for (unsigned i = 0; i < gpu->slots.count; i++) {
         const struct slot_times *other = &gpu->slots.slot[i].times;
-        if (i != slot->index && other->count_begin < times->count_begin)
-            gpu->times.overlap_seconds += shared_time(times->copy_begin, times->copy_end,
-                                                      other->count_begin, other->count_end);
+        const double begin = fmax(times->copy_begin, other->count_begin);
+        const double end = fmin(times->copy_end, other->count_end);
+        if (i != slot->index && other->count_begin < times->count_begin && begin < end)
+            gpu->times.overlap_seconds += end - begin;
     }
 }
 
@@ -186,9 +166,16 @@ void gpu_put_in_flight(struct gpu_engine *gpu, struct slot *slot)
 
 void gpu_queue_snapshot(struct gpu_engine *gpu, struct slot *slot, bool is_due)
 {
+    struct slots *slots = &gpu->slots;
+    const struct histogram_spec *spec = gpu->spec;
+    if (is_due && slots->are_shared && !slot->snapshot && slots->shared_count > 0)
+        slot->snapshot = slots->shared[--slots->shared_count];
     slot->words = snapshot_words(&gpu->snapshots);
-    slot->has_counts = gpu->snapshots.last || (is_due && slots_acquire_snapshot(&gpu->slots, slot));
-    const size_t first = slot->has_counts ? 0 : snapshot_tail(gpu->spec);
+    slot->has_counts = gpu->snapshots.last || (is_due && slot->snapshot);
+    /* Of text each has the end, from here on. */
+    const size_t tail =
+        spec->mode->is_text ? ROW_INVALID(&spec->binning) : device_histogram_words(spec);
+    const size_t first = slot->has_counts ? 0 : tail;
     const struct device_work work = {
         .kind = WORK_SNAPSHOT, .slot = slot->index, .counts = {slot->snapshot, first, slot->words}};
     gpu_post(gpu, &work);
@@ -543,7 +530,8 @@ static void gpu_close(struct engine *engine)
     pinned_close(&gpu->slots.pinned);
     free(gpu->slots.slot);
     device_thread_close(gpu->thread);
-    snapshots_close(&gpu->snapshots);
+    free(gpu->snapshots.moved.counts);
+    free(gpu->snapshots.saved.counts);
     pthread_mutex_destroy(&gpu->lock);
     free(gpu);
 }
@@ -578,7 +566,7 @@ static int open_device(struct gpu_engine *gpu, struct error *error)
         gpu->thread = device_thread_open(&plan, options->deadline_ms, &is_stuck, error);
         if (gpu->thread)
             return 0;
-        if (is_stuck || is_wanted || !strategy_has_scratch(options->strategy))
+        if (is_stuck || is_wanted || options->strategy->scratch == SCRATCH_NONE)
             return -1;
         options->strategy = strategy_without_scratch(gpu->spec);
     }
@@ -598,8 +586,6 @@ struct engine *gpu_engine_open(const struct histogram_spec *spec, const struct g
     gpu->engine.files = options->files;
     gpu->spec = spec;
     gpu->options = *options;
-    if (options->sharers == 0)
-        gpu->options.sharers = 1;
     if (open_device(gpu, error) != 0) {
         free(gpu);
         return NULL;

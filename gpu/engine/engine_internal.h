@@ -18,9 +18,8 @@
  * polls what the thread has seen to arrive, so it never waits for the device. device.h says what
  * each function does.
  *
- * No two threads may be inside functions of the same thread at once: the engine holds its lock. An
- * int is 0, or -1 once the device is lost: a call has failed, or was not answered in time. Then no
- * other is made, and device_thread_error says why. */
+ * An int is 0, or -1 once the device is lost: a call has failed, or was not answered in time. Then
+ * no other is made, and device_thread_error says why. */
 
 struct device_thread;
 
@@ -109,8 +108,8 @@ struct snapshots {
                         * in pages. Without snapshots on the way it has no counts, but the samples
                         * and bytes counted so far */
     size_t file;       /* of the last chunk that was kept */
-    struct tally moved; /* what of `good` was moved to files; at first without counts */
-    struct tally saved; /* `good`, as it was; at first without counts */
+    struct tally moved; /* what of `good` was moved to files; at first without counts, */
+    struct tally saved; /* as is `good`, as it was; both counts are to be freed */
     uint64_t *last; /* where the only snapshot goes, at the end; NULL: there are some on the way */
     size_t pages;   /* that the next snapshot has, of those in pages */
 };
@@ -137,9 +136,6 @@ size_t snapshot_words(const struct snapshots *snapshots);
 /* True if a snapshot of `count` words that arrived has all counts. If not, the next one is to have
  * more pages. */
 bool snapshot_is_whole(struct snapshots *snapshots, const uint64_t *words, size_t count);
-
-/* Returns the word at which the end of a snapshot begins that every chunk has. */
-size_t snapshot_tail(const struct histogram_spec *spec);
 
 /* Initializes *snapshots. `words` is memory for a snapshot, all zeros, beyond those of the slots;
  * it and the histogram must live as long. */
@@ -185,9 +181,6 @@ void snapshots_move(struct snapshots *snapshots, struct file_tallies *files);
  * is short. */
 int snapshots_save(struct snapshots *snapshots);
 void snapshots_go_back(struct snapshots *snapshots);
-
-/* Frees what moving and saving took. */
-void snapshots_close(struct snapshots *snapshots);
 
 /* Reports and adds a chunk without samples, which never was on the device. */
 void snapshots_add_empty(struct snapshots *snapshots, const struct chunk *chunk,

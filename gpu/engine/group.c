@@ -189,19 +189,6 @@ static void *member_open(void *arg)
     return NULL;
 }
 
-/* Opens all side by side, each in a thread that nobody joins, as a program that ends does not close
- * the group; or here, if there are no threads. */
-static void open_members(struct gpu_group *group)
-{
-    group->starting = group->gpus.count;
-    for (unsigned i = 0; i < group->gpus.count; i++) {
-        struct member *member = &group->members[i];
-        member->group = group;
-        if (start_detached_thread(member_open, member, 0) != 0)
-            member_open(member);
-    }
-}
-
 /* True if a GPU that is still starting does not exist, which its start is about to find out. */
 static bool awaits_refusal(const struct gpu_group *group, int existing)
 {
@@ -245,7 +232,14 @@ struct engine *gpu_group_open(const struct histogram_spec *spec, const struct gp
     group->gpus = *gpus;
     pthread_mutex_init(&group->lock, NULL);
     pthread_cond_init(&group->changed, NULL);
-    open_members(group);
+    /* All side by side, each in a thread that nobody joins, as a program that ends does not close
+     * the group; or here, if there are no threads. */
+    group->starting = gpus->count;
+    for (unsigned i = 0; i < gpus->count; i++) {
+        group->members[i].group = group;
+        if (start_detached_thread(member_open, &group->members[i], 0) != 0)
+            member_open(&group->members[i]);
+    }
     const bool is_open = await_members(group, start == GPU_GROUP_WAITS_FOR_ALL);
     if ((start != GPU_GROUP_TAKES_SOME || !is_open) && gpu_group_refused(&group->engine, error)) {
         group_close(&group->engine);

@@ -116,11 +116,6 @@ unsigned snapshot_interval(const struct snapshots *snapshots, size_t chunk_size,
     return chunks < max ? (unsigned)chunks : max;
 }
 
-size_t snapshot_tail(const struct histogram_spec *spec)
-{
-    return spec->mode->is_text ? ROW_INVALID(&spec->binning) : device_histogram_words(spec);
-}
-
 void snapshots_init(struct snapshots *snapshots, const struct histogram_spec *spec, uint64_t *words)
 {
     bool is_small = snapshot_is_small(spec);
@@ -186,31 +181,25 @@ static bool counts_follow(const struct snapshots *snapshots, const struct tally 
     return !down;
 }
 
-/* True if no count went down, and the counts add up to all samples so far, no more of which are new
- * than the chunks can hold. Sets the samples where only the counts tell them. All in one look at
- * the counts, which are fresh from the device and in no cache. */
-static bool counts_believable(const struct snapshots *snapshots,
-                              const struct snapshot_growth *growth, struct tally *seen)
-{
-    const struct tally *good = &snapshots->good;
-    uint64_t sum;
-    const bool follow = counts_follow(snapshots, seen, &sum);
-    if (!samples_known(snapshots->spec))
-        seen->samples = sum;
-    return follow && histogram_spec_adds_up(snapshots->spec, sum, seen->samples) &&
-           seen->samples >= good->samples && seen->samples - good->samples <= growth->samples_max;
-}
-
+/* No count may have gone down, and the counts must add up to all samples so far, no more of which
+ * are new than the chunks can hold: all in one look at the counts, which are fresh from the device
+ * and in no cache. */
 bool snapshots_believe(const struct snapshots *snapshots, const struct snapshot_growth *growth,
                        uint64_t *words, struct tally *seen)
 {
+    const struct histogram_spec *spec = snapshots->spec;
     const struct tally *good = &snapshots->good;
-    *seen = words ? tally_of_snapshot(snapshots->spec, words) : *good;
-    seen->samples = good->samples;
+    uint64_t sum;
+    *seen = words ? tally_of_snapshot(spec, words) : *good;
+    seen->samples = good->samples + (samples_known(spec) ? growth->samples_max : 0);
     seen->bytes = good->bytes + growth->bytes;
-    if (samples_known(snapshots->spec))
-        seen->samples += growth->samples_max;
-    return !words || (!growth->cannot_be && counts_believable(snapshots, growth, seen));
+    if (!words || growth->cannot_be)
+        return !words;
+    const bool follow = counts_follow(snapshots, seen, &sum);
+    if (!samples_known(spec))
+        seen->samples = sum;
+    return follow && histogram_spec_adds_up(spec, sum, seen->samples) &&
+           seen->samples >= good->samples && seen->samples - good->samples <= growth->samples_max;
 }
 
 void snapshots_move(struct snapshots *snapshots, struct file_tallies *files)
@@ -258,12 +247,6 @@ int snapshots_save(struct snapshots *snapshots)
 void snapshots_go_back(struct snapshots *snapshots)
 {
     copy_tally(snapshots->spec, &snapshots->good, &snapshots->saved);
-}
-
-void snapshots_close(struct snapshots *snapshots)
-{
-    free(snapshots->moved.counts);
-    free(snapshots->saved.counts);
 }
 
 void snapshots_keep(struct snapshots *snapshots, uint64_t **words, const struct tally *seen,

@@ -407,10 +407,10 @@ int device_open_decoding(struct device *device, void *arg)
 
 static void check_blocks(const struct device *device, const struct device_work &work)
 {
-    const size_t len = work.blocks.len;
+    const size_t len = work.chunk.len;
     if (work.slot < device->buffers || work.copy >= DEVICE_INPUTS)
         broken("a batch or an input that there is not");
-    if (len < 1 || work.blocks.at + len > device->decoding.capacity.in)
+    if (len < 1 || work.chunk.at + len > device->decoding.capacity.in)
         broken("compressed bytes beyond the batch");
 }
 
@@ -454,7 +454,7 @@ static void begin_work(struct device *device, const struct device_work &work)
         if (slot.in_flight)
             broken("a batch used before it was counted");
         slot.blocks_under_way++;
-        slot.blocks_end = work.blocks.at + work.blocks.len;
+        slot.blocks_end = work.chunk.at + work.chunk.len;
         break;
     case WORK_DECODE:
         check_decode(device, work);

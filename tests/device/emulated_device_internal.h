@@ -6,9 +6,12 @@
 
 #include "tests/device/emulation.h"
 
-#include "gpu/decode/plan.h"
 #include "gpu/count/launch.h"
 #include "tests/device/emulated_device.h"
+
+extern "C" {
+#include "gpu/decode/plan.h"
+}
 
 #include <atomic>
 #include <chrono>

@@ -149,7 +149,7 @@ void run_stages(struct device *device, struct decode_batch batch, const struct d
                 emulate_launch(grid, stage.block, stage.shared, [&] { stage.kernel(batch); });
         }
         if (device->decoding.has_tail)
-            emulate_launch(1, decode_tail_threads, 0, [&] {
+            emulate_launch(1, DECODE_TAIL_THREADS, 0, [&] {
                 decode_tail_kernel(batch, device->decoding.keep_min, device->decoding.lines);
             });
     });
@@ -209,8 +209,8 @@ void perform(struct device *device, const job &job, bool dying)
         run_count(device, slot, work.content.len);
         break;
     case WORK_COPY_BLOCKS:
-        std::memcpy(batch_of(device, work.slot).in + DECODE_CARRY + work.blocks.at,
-                    work.blocks.bytes, work.blocks.len);
+        std::memcpy(batch_of(device, work.slot).in + DECODE_CARRY + work.chunk.at,
+                    work.chunk.data, work.chunk.len);
         break;
     case WORK_READ_CONTENT:
         perform_read(device, job, dying);
