@@ -173,8 +173,7 @@ DEVICE_INLINE unsigned warp_max(unsigned value)
 
 // Returns the last of `count` elements in order for which is_before(index) is true, or 0: each
 // round, the lanes look at the ends of 32 equal parts.
-template <typename IsBefore>
-static __device__ inline unsigned warp_search(unsigned count, IsBefore is_before)
+template <typename IsBefore> DEVICE_INLINE unsigned warp_search(unsigned count, IsBefore is_before)
 {
     unsigned low = 0, size = count; // it is low, or one of the size - 1 after it
     while (size > 1) {

@@ -66,8 +66,7 @@ template <> struct place_sum<DECODE_ZSTD> {
 
 // Returns the sum of all threads before this one, after `before`, which becomes that of all
 // threads. `warps` has a place for each warp.
-template <typename Sum>
-static __device__ inline Sum place_scan(const Sum &own, Sum *warps, Sum &before)
+template <typename Sum> DEVICE_INLINE Sum place_scan(const Sum &own, Sum *warps, Sum &before)
 {
     const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     const auto then = [](const Sum &a, const Sum &b) { return a.then(b); };

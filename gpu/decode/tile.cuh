@@ -53,7 +53,7 @@ constexpr unsigned PIECE_LITERALS = (1u << 18) - 1;
 
 // True if a block of the batch is refused. Another CUDA block may refuse one at any time, so all
 // threads go by the value that one of them has seen.
-static __device__ inline bool tile_is_refused(const decode_batch &batch)
+DEVICE_INLINE bool tile_is_refused(const decode_batch &batch)
 {
     return __syncthreads_or(load_relaxed(&batch.verdict->refused) != DECODE_NONE);
 }
@@ -80,12 +80,12 @@ struct decode_tile {
 
 // --- the pieces of a tile ---
 
-static __device__ inline unsigned sequence_begin(decode_sequence sequence)
+DEVICE_INLINE unsigned sequence_begin(decode_sequence sequence)
 {
     return static_cast<unsigned>(sequence) & ((1u << DECODE_LITERALS_SHIFT) - 1);
 }
 
-static __device__ inline unsigned sequence_literals(decode_sequence sequence)
+DEVICE_INLINE unsigned sequence_literals(decode_sequence sequence)
 {
     return static_cast<unsigned>(sequence >> DECODE_LITERALS_SHIFT) &
            ((1u << (DECODE_OFFSET_SHIFT - DECODE_LITERALS_SHIFT)) - 1);
@@ -93,7 +93,7 @@ static __device__ inline unsigned sequence_literals(decode_sequence sequence)
 
 // Makes the pieces of the tile, and marks where they begin, the first excepted. Says whether an
 // offset is refused.
-static __device__ inline bool tile_cut(const decode_tile &tile)
+DEVICE_INLINE bool tile_cut(const decode_tile &tile)
 {
     bool bad = false;
     for (unsigned i = tile.first + threadIdx.x; i <= tile.sequence_count; i += blockDim.x) {
@@ -129,8 +129,7 @@ static __device__ inline bool tile_cut(const decode_tile &tile)
 
 // Makes the tile's pieces, and the bitmap that says where they are. If an offset is bad, it refuses
 // the block, which has this index, and returns true to all threads.
-static __device__ inline bool tile_prepare(const decode_batch &batch, unsigned index,
-                                           const decode_tile &tile)
+DEVICE_INLINE bool tile_prepare(const decode_batch &batch, unsigned index, const decode_tile &tile)
 {
     for (unsigned i = threadIdx.x; i < DECODE_TILE / 32; i += blockDim.x)
         tile.marks[i] = 0;
@@ -186,9 +185,8 @@ DEVICE_INLINE const unsigned char *tile_source(const decode_tile &tile, unsigned
 // time, so that as many loads are on their way. other(link) may change a
 // link whose value is not in memory.
 template <unsigned Together, typename Other>
-static __device__ inline void tile_fill(const decode_tile &tile, unsigned first,
-                                        const unsigned char *out, int known,
-                                        unsigned (&links)[DECODE_TILE_EACH], Other other)
+DEVICE_INLINE void tile_fill(const decode_tile &tile, unsigned first, const unsigned char *out,
+                             int known, unsigned (&links)[DECODE_TILE_EACH], Other other)
 {
     const unsigned last = tile.end - tile.begin - 1;
     UNROLL for (unsigned group = 0; group < DECODE_TILE_EACH; group += Together)
@@ -235,8 +233,8 @@ template <unsigned Each> struct tile_set {
 // Replaces links of these bytes that end in the tile by those found there, until none does: no link
 // of a strip before ends in the tile. All threads call it, and each sees the links of others after
 // the next barrier.
-static __device__ inline void tile_jump(const decode_tile &tile, unsigned first,
-                                        unsigned (&links)[DECODE_TILE_EACH])
+DEVICE_INLINE void tile_jump(const decode_tile &tile, unsigned first,
+                             unsigned (&links)[DECODE_TILE_EACH])
 {
     const unsigned size = tile.end - tile.begin, base = tile.content_at + tile.begin;
     tile_set<DECODE_TILE_EACH> left;
@@ -267,7 +265,7 @@ static __device__ inline void tile_jump(const decode_tile &tile, unsigned first,
 // Writes the links of all bytes of a tile to `out`, content from out[0] on, strip by strip:
 // fill(tile, first, links) fills those of this thread's bytes, as tile_fill.
 template <unsigned Threads, typename Out, typename Fill>
-static __device__ inline void tile_put(const decode_tile &tile, Out *out, Fill fill)
+DEVICE_INLINE void tile_put(const decode_tile &tile, Out *out, Fill fill)
 {
     const unsigned size = tile.end - tile.begin, at = tile.content_at + tile.begin;
     for (unsigned first = threadIdx.x; first - threadIdx.x < size;
@@ -286,8 +284,8 @@ static __device__ inline void tile_put(const decode_tile &tile, Out *out, Fill f
 // --- the tiles of a block ---
 
 // Returns the tile from `begin` on in the index-th block, which has fewer bytes at the block's end.
-static __device__ inline decode_tile tile_of(const decode_batch &batch, unsigned index,
-                                             unsigned begin, decode_piece *shared, unsigned *next)
+DEVICE_INLINE decode_tile tile_of(const decode_batch &batch, unsigned index, unsigned begin,
+                                  decode_piece *shared, unsigned *next)
 {
     const decode_heading &heading = batch.heading[index];
     const decode_outcome &outcome = batch.outcome[index];
@@ -319,9 +317,8 @@ static __device__ inline decode_tile tile_of(const decode_batch &batch, unsigned
 // that its matches copy from before a tile is known by then. Returns true to all threads if it is
 // refused.
 template <unsigned Threads, typename Out, typename Fill>
-static __device__ inline bool tile_copy_block(const decode_batch &batch, unsigned index,
-                                              decode_piece *shared, unsigned *next, Out *out,
-                                              Fill fill)
+DEVICE_INLINE bool tile_copy_block(const decode_batch &batch, unsigned index, decode_piece *shared,
+                                   unsigned *next, Out *out, Fill fill)
 {
     const unsigned content = batch.outcome[index].content;
     decode_tile tile = tile_of(batch, index, 0, shared, next);

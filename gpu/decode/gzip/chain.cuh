@@ -45,7 +45,7 @@ DEVICE_INLINE unsigned gzip_bytes(const gzip_input &input, unsigned at)
 
 // Returns the first byte from this one on that is zero, or that is not; the end of the input if
 // none is.
-static __device__ inline unsigned gzip_find_byte(const gzip_input &input, unsigned at, bool zero)
+DEVICE_INLINE unsigned gzip_find_byte(const gzip_input &input, unsigned at, bool zero)
 {
     const unsigned end = input.end / 8, lane = threadIdx.x % 32;
     for (; at < end; at = (at / 4 + 32) * 4) {
@@ -67,8 +67,7 @@ static __device__ inline unsigned gzip_find_byte(const gzip_input &input, unsign
 
 // Reads the header of the member that begins at a byte of the input, and sets *end to where it
 // ends.
-static __device__ inline gzip_read gzip_read_member(const gzip_input &input, unsigned begin,
-                                                    unsigned *end)
+DEVICE_INLINE gzip_read gzip_read_member(const gzip_input &input, unsigned begin, unsigned *end)
 {
     const unsigned size = input.end / 8, left = size - begin;
     const unsigned fixed = gzip_bytes(input, begin), flags = fixed >> 24;
@@ -436,9 +435,8 @@ constexpr unsigned GZIP_ORDER_THREADS = 256;
 
 // Makes the index-th block of a unit. The host makes blocks only where stages do not count them, so
 // others may not write them.
-static __device__ inline void gzip_order_unit(const decode_batch &batch, unsigned index,
-                                              unsigned frame, const gzip_unit &unit,
-                                              unsigned refusal)
+DEVICE_INLINE void gzip_order_unit(const decode_batch &batch, unsigned index, unsigned frame,
+                                   const gzip_unit &unit, unsigned refusal)
 {
     decode_block *const block = const_cast<decode_block *>(batch.block) + index;
     decode_heading *const heading = batch.heading + index;

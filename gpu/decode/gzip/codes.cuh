@@ -31,7 +31,7 @@ struct gzip_input {
     unsigned end; // bits; 64 more may be read, and mean nothing
 };
 
-static __device__ inline gzip_input gzip_input_of(const decode_batch &batch)
+DEVICE_INLINE gzip_input gzip_input_of(const decode_batch &batch)
 {
     return {reinterpret_cast<const unsigned *>(batch.in + DECODE_CARRY),
             8 * (batch.in_size - DECODE_CARRY)};
@@ -62,7 +62,7 @@ DEVICE_INLINE gzip_entry gzip_entry_of(unsigned kind, unsigned value, unsigned e
 constexpr gzip_entry GZIP_NO_CODE = GZIP_INVALID << GZIP_KIND_SHIFT | 1;
 
 // Returns the entry of a literal or a length, or of the end of the block.
-static __device__ inline gzip_entry gzip_literal_entry(unsigned symbol, unsigned bits)
+DEVICE_INLINE gzip_entry gzip_literal_entry(unsigned symbol, unsigned bits)
 {
     const unsigned length = symbol - GZIP_END_CODE - 1, extra = length / 4 - 1;
     if (symbol < GZIP_END_CODE)
@@ -76,7 +76,7 @@ static __device__ inline gzip_entry gzip_literal_entry(unsigned symbol, unsigned
     return length == 28 ? gzip_entry_of(GZIP_LENGTH, 258, 0, bits) : GZIP_NO_CODE;
 }
 
-static __device__ inline gzip_entry gzip_distance_entry(unsigned symbol, unsigned bits)
+DEVICE_INLINE gzip_entry gzip_distance_entry(unsigned symbol, unsigned bits)
 {
     const unsigned extra = symbol / 2 - 1;
     if (symbol < 4)
@@ -130,8 +130,8 @@ DEVICE_INLINE gzip_entry gzip_find_code(const gzip_code<Symbols> &code,
 // Makes a code, and the table of 1 << Bits entries. False if zlib would refuse the code. It takes
 // one that is complete, or has one code of one bit, or is of distances and has none.
 template <unsigned Bits, unsigned Symbols>
-static __device__ inline bool gzip_make_code(gzip_code<Symbols> &code, gzip_entry *table,
-                                             const uint8_t *lengths, unsigned count)
+DEVICE_INLINE bool gzip_make_code(gzip_code<Symbols> &code, gzip_entry *table,
+                                  const uint8_t *lengths, unsigned count)
 {
     const unsigned lane = threadIdx.x % 32;
     constexpr unsigned space = 1u << GZIP_CODE_MAX;
@@ -194,8 +194,8 @@ enum gzip_read { GZIP_READ, GZIP_SHORT, GZIP_WRONG };
 
 // Makes the table of the precode, whose `count` lengths begin at `bit`. False if it is not
 // complete.
-static __device__ inline bool gzip_read_precode(gzip_codes &codes, const gzip_input &input,
-                                                unsigned bit, unsigned count)
+DEVICE_INLINE bool gzip_read_precode(gzip_codes &codes, const gzip_input &input, unsigned bit,
+                                     unsigned count)
 {
     const unsigned lane = threadIdx.x % 32, below = (1u << lane) - 1;
     // The lengths are of these symbols, in their order: 16 17 18 0 8 7 9 6 10 5 11 ...
@@ -228,8 +228,8 @@ static __device__ inline bool gzip_read_precode(gzip_codes &codes, const gzip_in
 
 // Reads `total` lengths of codes that are written in the precode, from *bit on, which goes on.
 // Lanes look at a bit each, as if a code began there; those where one does are then gone through.
-static __device__ inline gzip_read gzip_read_lengths(gzip_codes &codes, const gzip_input &input,
-                                                     unsigned *bit, unsigned total)
+DEVICE_INLINE gzip_read gzip_read_lengths(gzip_codes &codes, const gzip_input &input, unsigned *bit,
+                                          unsigned total)
 {
     const unsigned lane = threadIdx.x % 32;
     unsigned length = 0; // the last one
@@ -265,8 +265,7 @@ static __device__ inline gzip_read gzip_read_lengths(gzip_codes &codes, const gz
 }
 
 // Reads the codes of a dynamic block from *bit on, which goes on, and makes their tables.
-static __device__ inline gzip_read gzip_read_codes(gzip_codes &codes, const gzip_input &input,
-                                                   unsigned *bit)
+DEVICE_INLINE gzip_read gzip_read_codes(gzip_codes &codes, const gzip_input &input, unsigned *bit)
 {
     const unsigned bits = gzip_bits(input.words, *bit);
     const unsigned literals = (bits & 31) + 257, distances = (bits >> 5 & 31) + 1;
@@ -290,7 +289,7 @@ static __device__ inline gzip_read gzip_read_codes(gzip_codes &codes, const gzip
 }
 
 // Makes the tables of the fixed codes.
-static __device__ inline void gzip_fixed_codes(gzip_codes &codes)
+DEVICE_INLINE void gzip_fixed_codes(gzip_codes &codes)
 {
     __syncwarp(); // whoever still uses the codes before
     for (unsigned i = threadIdx.x % 32; i < GZIP_LITERAL_CODES + GZIP_DISTANCE_CODES; i += 32)

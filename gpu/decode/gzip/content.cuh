@@ -16,15 +16,14 @@
 #include <climits>
 #include <cstddef>
 
-static __device__ inline unsigned gzip_segment_count(const decode_batch &batch)
+DEVICE_INLINE unsigned gzip_segment_count(const decode_batch &batch)
 {
     return batch.outcome[batch.counts->blocks - 1].content_at / GZIP_SEGMENT + 1;
 }
 
 // Returns where the content of the index-th segment begins; for the number of segments, where all
 // content ends.
-static __device__ inline unsigned gzip_segment_begin(const decode_batch &batch, unsigned index,
-                                                     unsigned count)
+DEVICE_INLINE unsigned gzip_segment_begin(const decode_batch &batch, unsigned index, unsigned count)
 {
     return index < count ? batch.outcome[batch.gzip.segments[index]].content_at
                          : batch.verdict->content;
@@ -97,7 +96,7 @@ constexpr unsigned GZIP_WINDOWS_SHARED = 2 * GZIP_WINDOW;
 
 // Loads the window before the batch: the bytes that were kept, and zeros, as nobody may have
 // written the others.
-static __device__ inline void gzip_first_window(const decode_batch &batch, unsigned char *window)
+DEVICE_INLINE void gzip_first_window(const decode_batch &batch, unsigned char *window)
 {
     const unsigned kept = min(decode_carry_of(&batch)->kept, unsigned{GZIP_WINDOW});
     const unsigned char *const from = batch.out - GZIP_WINDOW;
@@ -162,8 +161,8 @@ constexpr unsigned GZIP_RESOLVE_EACH = 8;         // bytes in a row
 
 // Loads the window before a segment. Returns where in `memory` it begins. What stands around it may
 // not be written yet, so its ends are loaded byte by byte.
-static __device__ inline const unsigned char *
-gzip_load_window(const decode_batch &batch, unsigned segment, unsigned char *memory)
+DEVICE_INLINE const unsigned char *gzip_load_window(const decode_batch &batch, unsigned segment,
+                                                    unsigned char *memory)
 {
     if (segment == 0) {
         gzip_first_window(batch, memory);
@@ -291,7 +290,7 @@ constexpr gzip_crc_tables gzip_crc_make_tables()
 static __device__ constexpr gzip_crc_tables gzip_crc_made = gzip_crc_make_tables();
 
 // Returns x^(8 * bytes), where bytes may be below 0. By all lanes of a warp.
-static __device__ inline unsigned gzip_crc_after(long long bytes)
+DEVICE_INLINE unsigned gzip_crc_after(long long bytes)
 {
     // x^(2^32 - 1) is 1, so the exponent is taken modulo 2^32 - 1, which itself may stand for 0.
     unsigned long long bits = 8 * static_cast<unsigned long long>(bytes < 0 ? -bytes : bytes);
@@ -306,7 +305,7 @@ static __device__ inline unsigned gzip_crc_after(long long bytes)
 }
 
 // Returns the sum of the values of the lanes of a warp.
-static __device__ inline unsigned gzip_crc_sum(unsigned value)
+DEVICE_INLINE unsigned gzip_crc_sum(unsigned value)
 {
     for (int by = 1; by < 32; by *= 2)
         value ^= __shfl_xor_sync(0xffffffffu, value, by);

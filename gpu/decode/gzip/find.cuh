@@ -51,7 +51,7 @@ DEVICE_INLINE unsigned find_has_length(const unsigned (&word)[4], unsigned i)
 
 // Returns a bit for each beginning in word[0]: 1 if the part of 128 that its precode fills is a
 // multiple of 4. A code of 7 bits fills 1, one of 6 bits 2, and the others multiples of 4.
-static __device__ inline unsigned find_fills_fours(const unsigned (&word)[4])
+DEVICE_INLINE unsigned find_fills_fours(const unsigned (&word)[4])
 {
     unsigned sixes[4], sevens[4]; // such a length would begin there
     UNROLL for (unsigned i = 0; i < 4; i++)
@@ -78,8 +78,8 @@ static __device__ inline unsigned find_fills_fours(const unsigned (&word)[4])
 
 // True if the precode of a block is complete; the number of its lengths begins with this bit of
 // word[0].
-static __device__ inline bool find_has_precode(const unsigned char *table,
-                                               const unsigned (&word)[3], unsigned bit)
+DEVICE_INLINE bool find_has_precode(const unsigned char *table, const unsigned (&word)[3],
+                                    unsigned bit)
 {
     const unsigned low = __funnelshift_r(word[0], word[1], bit),
                    high = __funnelshift_r(word[1], word[2], bit);
@@ -189,9 +189,9 @@ struct find_code {
 
 // Reads lengths of codes, `literals` and then `distances`, which begin with this bit. True if both
 // codes are complete and a block can end.
-static __device__ inline bool find_reads_lengths(const gzip_input &input, unsigned bit,
-                                                 const find_precode &precode, unsigned literals,
-                                                 unsigned distances)
+DEVICE_INLINE bool find_reads_lengths(const gzip_input &input, unsigned bit,
+                                      const find_precode &precode, unsigned literals,
+                                      unsigned distances)
 {
     find_bits bits(input, bit);
     find_code literal, distance;
@@ -224,8 +224,7 @@ static __device__ inline bool find_reads_lengths(const gzip_input &input, unsign
 
 // True if a dynamic block may begin with this bit; its precode is known to be complete. `symbols`
 // has room for the symbols of a precode.
-static __device__ inline bool find_has_codes(const gzip_input &input, unsigned bit,
-                                             unsigned char *symbols)
+DEVICE_INLINE bool find_has_codes(const gzip_input &input, unsigned bit, unsigned char *symbols)
 {
     find_bits bits(input, bit);
     bits.fill();
@@ -254,8 +253,8 @@ struct find_position {
 };
 
 // Queues beginnings with a complete precode until none is left, or there is no room.
-static __device__ inline void find_queue(const gzip_input &input, const unsigned char *table,
-                                         find_position &position, unsigned *queue, unsigned *queued)
+DEVICE_INLINE void find_queue(const gzip_input &input, const unsigned char *table,
+                              find_position &position, unsigned *queue, unsigned *queued)
 {
     for (; position.word < position.end; position.word += GZIP_FIND_THREADS) {
         if (position.left == 0) {

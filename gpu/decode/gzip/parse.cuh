@@ -214,8 +214,8 @@ DEVICE_INLINE void gzip_lane_decode(const gzip_parser &parser, gzip_lane &lane, 
 
 // Copies words of the input from a multiple of four on, as far as there are some. The bytes after
 // the end of the input may be anything.
-static __device__ inline void gzip_load(gzip_parser &parser, const gzip_input &input,
-                                        unsigned first, unsigned words)
+DEVICE_INLINE void gzip_load(gzip_parser &parser, const gzip_input &input, unsigned first,
+                             unsigned words)
 {
     const unsigned there = (input.end + 31) / 32;
     __syncwarp(); // whoever still uses the words before
@@ -236,9 +236,8 @@ struct gzip_window {
 
 // Decodes the window from bit `from` of the input on, with regions of so many words. Each lane
 // keeps what it has decoded in `own`.
-static __device__ inline gzip_window gzip_decode_window(gzip_parser &parser,
-                                                        const gzip_input &input, unsigned from,
-                                                        unsigned region, gzip_lane &own)
+DEVICE_INLINE gzip_window gzip_decode_window(gzip_parser &parser, const gzip_input &input,
+                                             unsigned from, unsigned region, gzip_lane &own)
 {
     const unsigned lane = threadIdx.x % 32, first = from / 128 * 4, shift = first * 32;
     const unsigned end = input.end - shift;
@@ -294,13 +293,13 @@ static __device__ inline gzip_window gzip_decode_window(gzip_parser &parser,
 constexpr unsigned GZIP_PART_BLOCKS = 2048;
 
 // Returns the number of candidates.
-static __device__ inline unsigned gzip_candidate_count(const gzip_batch &gzip)
+DEVICE_INLINE unsigned gzip_candidate_count(const gzip_batch &gzip)
 {
     return min(gzip.counters->candidates, gzip.candidates_max);
 }
 
 // Returns the candidate that begins at this bit, or the number of them.
-static __device__ inline unsigned gzip_find_candidate(const gzip_batch &gzip, unsigned bit)
+DEVICE_INLINE unsigned gzip_find_candidate(const gzip_batch &gzip, unsigned bit)
 {
     const unsigned count = gzip_candidate_count(gzip);
     const unsigned index =
@@ -309,7 +308,7 @@ static __device__ inline unsigned gzip_find_candidate(const gzip_batch &gzip, un
 }
 
 // Adds to a counter, by one lane. Returns what it was before.
-static __device__ inline unsigned gzip_count_up(unsigned *counter, unsigned by)
+DEVICE_INLINE unsigned gzip_count_up(unsigned *counter, unsigned by)
 {
     unsigned before = 0;
     if (threadIdx.x % 32 == 0)
@@ -318,7 +317,7 @@ static __device__ inline unsigned gzip_count_up(unsigned *counter, unsigned by)
 }
 
 // Takes some of `max` elements. Returns where they begin, or DECODE_NONE if there are not so many.
-static __device__ inline unsigned gzip_take(unsigned *taken, unsigned count, unsigned max)
+DEVICE_INLINE unsigned gzip_take(unsigned *taken, unsigned count, unsigned max)
 {
     const unsigned at = gzip_count_up(taken, count);
     return at <= max && count <= max - at ? at : DECODE_NONE;

@@ -260,19 +260,19 @@ DEVICE_INLINE uint32_t sequence_log_max(uint32_t table)
 constexpr unsigned offsets_value_mask = (1u << ZSTD_WHICH_SHIFT) - 1;
 
 // Returns a position that is `value`, whatever was before.
-static __device__ inline unsigned offsets_constant(unsigned value)
+DEVICE_INLINE unsigned offsets_constant(unsigned value)
 {
     return ZSTD_CONSTANT << ZSTD_WHICH_SHIFT | min(value, ZSTD_WINDOW_MAX + 1);
 }
 
 // These return the map that changes nothing, and the one to the three offsets that a frame begins
 // with, whatever was before.
-static __device__ inline zstd_offsets_map offsets_map_same()
+DEVICE_INLINE zstd_offsets_map offsets_map_same()
 {
     return {{0, 1u << ZSTD_WHICH_SHIFT, 2u << ZSTD_WHICH_SHIFT}};
 }
 
-static __device__ inline zstd_offsets_map offsets_map_begin()
+DEVICE_INLINE zstd_offsets_map offsets_map_begin()
 {
     return {{offsets_constant(1), offsets_constant(4), offsets_constant(8)}};
 }
@@ -307,8 +307,8 @@ DEVICE_INLINE unsigned offsets_map_newest(const zstd_offsets_map &map)
 // Returns the map of `first` and then `second`. A constant offset is lowered to 0 at most, and the
 // sum that several blocks take off stops at more than any offset: a sequence refers to each offset
 // that comes about, so an offset of 0 and one beyond the window are refused there.
-static __device__ inline zstd_offsets_map offsets_map_then(const zstd_offsets_map &first,
-                                                           const zstd_offsets_map &second)
+DEVICE_INLINE zstd_offsets_map offsets_map_then(const zstd_offsets_map &first,
+                                                const zstd_offsets_map &second)
 {
     zstd_offsets_map both;
     for (unsigned i = 0; i < 3; i++) {
