@@ -16,7 +16,7 @@
 // printed as well.
 #include "bench/device.cuh"
 #include "bench/read_file.cuh"
-#include "gpu/decode/pipeline.cuh"
+#include "gpu/decode/stages.h"
 
 extern "C" {
 #include "gpu/decode/plan.h"

@@ -33,7 +33,7 @@ kernel_headers = \
 	gpu/count/textbook/naive.cuh gpu/count/textbook/privatized.cuh gpu/count/textbook/shared.cuh \
 	gpu/decode/gzip/chain.cuh gpu/decode/gzip/codes.cuh gpu/decode/gzip/content.cuh \
 	gpu/decode/gzip/find.cuh gpu/decode/gzip/parse.cuh gpu/decode/matches.cuh \
-	gpu/decode/pipeline.cuh gpu/decode/stages.h gpu/decode/tile.cuh gpu/decode/zstd/headers.cuh \
+	gpu/decode/stages.h gpu/decode/tile.cuh gpu/decode/zstd/headers.cuh \
 	gpu/decode/zstd/literals.cuh gpu/decode/zstd/sequences.cuh \
 	gpu/decode/zstd/tables.cuh gpu/engine/device_internal.cuh gpu/ptx.cuh
 

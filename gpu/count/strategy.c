@@ -158,9 +158,3 @@ const struct strategy *strategy_best(const struct histogram_spec *spec, size_t c
     }
     return strategy_counts(best, spec) ? best : NULL;
 }
-
-const struct strategy *strategy_without_scratch(const struct histogram_spec *spec)
-{
-    const struct strategy *matched = &strategies[STRATEGY_matched];
-    return strategy_counts(matched, spec) ? matched : NULL;
-}

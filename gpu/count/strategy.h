@@ -81,7 +81,4 @@ bool strategy_counts(const struct strategy *strategy, const struct histogram_spe
  * NULL if none counts it. */
 const struct strategy *strategy_best(const struct histogram_spec *spec, size_t chunk_size);
 
-/* Returns what to take where the device has no scratch memory for that. */
-const struct strategy *strategy_without_scratch(const struct histogram_spec *spec);
-
 #endif

@@ -3,8 +3,7 @@
  * each stage leaves for those after it.
  *
  * The host plans a batch of whole blocks of zstd (plan.h), or cuts a piece of a file of gzip, of
- * which stages make blocks. Its first frame may go on from the batch before, and its last one in
- * the next. All memory is reserved for the worst case, so no stage has to ask for any.
+ * which stages make blocks. All memory is reserved for the worst case, so no stage asks for any.
  *
  * Bytes are numbered from the beginning of `in`, content from the first byte to which the batch
  * decodes; both stay below 2^31. Everything is little-endian, as the format is. */
@@ -185,10 +184,8 @@ struct decode_counts {
 
 /* --- gzip ---
  *
- * The host knows neither blocks nor members, so a batch is any piece of the file, and they are cut
- * anywhere. The next batch goes on with what was cut: so each begins GZIP_MARGIN bytes before the
- * end of the one before, which are enough for the header of a block and for anything else that must
- * be there as a whole.
+ * A batch is any piece of the file. Each begins GZIP_MARGIN bytes before the end of the one before,
+ * which are enough for anything that must be there as a whole.
  *
  * Bits are numbered from the lowest one of the byte after the carry, in[DECODE_CARRY], and stay
  * below 2^31. */

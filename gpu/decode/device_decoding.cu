@@ -5,7 +5,7 @@
 // the next one's, is written to that one's memory by its own stages, so streams may be ahead of the
 // host.
 #include "gpu/engine/device_internal.cuh"
-#include "pipeline.cuh"
+#include "stages.h"
 
 extern "C" {
 #include "plan.h"
@@ -79,21 +79,15 @@ static bool open_memory(struct device *device, struct decoding *decoding)
     return true;
 }
 
-static bool open_slots(struct device *device, struct decoding *decoding)
+// The streams and events of batches, and of copies. Slots keep theirs.
+static bool open_streams(struct device *device, struct decoding *decoding)
 {
-    for (unsigned i = 0; i < decoding->plan.batches; i++)
-        if ((!device->slots[device->buffers + i].copied &&
-             !device_create_events(device, &device->slots[device->buffers + i])) ||
-            !device_ok(device, decode_lane_open(&decoding->lane[i]), "creating a stream"))
-            return false;
-    return device_reserve_rest(device, decoding->plan.capacity.room + decoding->plan.keep_min);
-}
-
-// What copies of compressed bytes, and of content, need.
-static bool open_copies(struct device *device, struct decoding *decoding)
-{
+    struct slot *const slots = device->slots + device->buffers;
     bool done = device_create_stream(device, &decoding->matches) &&
                 device_create_stream(device, &decoding->reads);
+    for (unsigned i = 0; done && i < decoding->plan.batches; i++)
+        done = (slots[i].copied || device_create_events(device, &slots[i])) &&
+               device_ok(device, decode_lane_open(&decoding->lane[i]), "creating a stream");
     for (unsigned i = 0; done && i < DEVICE_READS; i++)
         done = device_create_event(device, &decoding->read[i]);
     for (unsigned i = 0; done && i < DEVICE_INPUTS; i++)
@@ -304,7 +298,8 @@ int device_open_decoding(struct device *device, void *arg)
                   decode_prepare_stages(&device->decoding->residents,
                                         device->properties.multiProcessorCount),
                   "asking how many blocks fit") &&
-        open_slots(device, device->decoding) && open_copies(device, device->decoding)) {
+        open_streams(device, device->decoding) &&
+        device_reserve_rest(device, plan.capacity.room + plan.keep_min)) {
         *given = plan;
         return 0;
     }

@@ -157,16 +157,6 @@ static enum decode_planned plan_header(struct decode_walk *walk, const unsigned 
 
 /* --- zstd: blocks --- */
 
-/* Returns the bytes of content that a compressed block may have: no more than the frame has
- * left. */
-static uint32_t room_of(const struct decode_walk *walk)
-{
-    const uint64_t content = walk->parts.header.content,
-                   left = content < walk->known ? 0 : content - walk->known,
-                   max = zstd_block_max(walk->parts.header.window);
-    return (uint32_t)(left < max ? left : max);
-}
-
 /* True if the plan has no frame yet to which the next block belongs. */
 static bool needs_frame(const struct decode_walk *walk, const struct decode_plan *plan)
 {
@@ -227,10 +217,14 @@ static enum decode_planned plan_block(struct decode_walk *walk, struct decode_pl
     const enum zstd_parsed parsed = zstd_part_read(&walk->parts, in, len, need);
     if (parsed != ZSTD_PARSED)
         return parsed == ZSTD_SHORT ? DECODE_NEEDS_MORE : DECODE_LEFT;
+    /* A compressed block has no more content than the frame has left. */
+    const uint64_t content = walk->parts.header.content;
+    const uint64_t left = content < walk->known ? 0 : content - walk->known;
+    const uint64_t max = zstd_block_max(walk->parts.header.window), room = left < max ? left : max;
     struct decode_block block = {
         .at = (uint32_t)(DECODE_CARRY + plan->in_at + plan->taken + ZSTD_BLOCK_HEADER_SIZE),
         .size = header->stored,
-        .room = header->type == ZSTD_STORED_COMPRESSED ? room_of(walk) : header->size,
+        .room = header->type == ZSTD_STORED_COMPRESSED ? (uint32_t)room : header->size,
         .room_at = plan->room,
         .sequences_at = decode_sequences_at(plan->room, plan->blocks),
         .type = (uint32_t)header->type, /* enum decode_block_type has the same numbers */

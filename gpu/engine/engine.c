@@ -211,34 +211,17 @@ static int gpu_fetch_invalid(struct gpu_engine *gpu, struct slot *slot)
     return gpu->is_lost ? -1 : fetched;
 }
 
-/* Adds up the chunks for which the snapshot after `last` stands. */
-static struct snapshot_growth gpu_growth(struct gpu_engine *gpu, struct slot *last)
-{
-    struct snapshot_growth growth = {0};
-    const uint64_t *before = NULL;
-    for (struct slot *slot = gpu->slots.oldest; slot != last->next; slot = slot->next) {
-        slot->text = snapshots_grow(&gpu->snapshots, &growth, &slot->chunk, before, slot->snapshot);
-        before = slot->snapshot;
-    }
-    return growth;
-}
-
-static void gpu_report(struct gpu_engine *gpu, const struct slot *slot)
-{
-    const struct chunk *chunk = &slot->chunk;
-    if (!slot->text.is_known)
-        error_locator_add_unseen(gpu->engine.locator, chunk);
-    else if (gpu->engine.locator && chunk->origin.name)
-        error_locator_add(gpu->engine.locator, chunk, slot->text.newlines, slot->text.invalid > 0);
-}
-
 /* Reports and frees the slots up to `last`, whose snapshot was believed. */
 static void gpu_free_up_to(struct gpu_engine *gpu, struct slot *last)
 {
+    struct error_locator *locator = gpu->engine.locator;
     struct slot *slot = NULL;
     while (slot != last) {
         slot = slots_arrive(&gpu->slots);
-        gpu_report(gpu, slot);
+        if (!slot->text.is_known)
+            error_locator_add_unseen(locator, &slot->chunk);
+        else if (locator && slot->chunk.origin.name)
+            error_locator_add(locator, &slot->chunk, slot->text.newlines, slot->text.invalid > 0);
         if (gpu->options.timing)
             gpu_add_times(gpu, slot);
         gpu->times.chunks++;
@@ -255,6 +238,8 @@ static void gpu_free_up_to(struct gpu_engine *gpu, struct slot *last)
  * Returns 1 if it did; 0 if content must be fetched first; -1 if lost. */
 static int gpu_believe(struct gpu_engine *gpu, struct slot *last)
 {
+    struct snapshot_growth growth = {0};
+    const uint64_t *before = NULL;
     struct tally seen;
     if (!snapshot_is_whole(&gpu->snapshots, last->snapshot, last->words)) {
         slots_release_snapshot(&gpu->slots, last);
@@ -262,7 +247,10 @@ static int gpu_believe(struct gpu_engine *gpu, struct slot *last)
         gpu->proofs--;
         return 0;
     }
-    const struct snapshot_growth growth = gpu_growth(gpu, last);
+    for (struct slot *slot = gpu->slots.oldest; slot != last->next; slot = slot->next) {
+        slot->text = snapshots_grow(&gpu->snapshots, &growth, &slot->chunk, before, slot->snapshot);
+        before = slot->snapshot;
+    }
     int fetched = gpu_is_batch(gpu, last) ? gpu_fetch_invalid(gpu, last) : 1;
     if (fetched != 1)
         return fetched;
@@ -387,20 +375,14 @@ static bool gpu_is_lent(const struct gpu_engine *gpu)
     return atomic_load(&gpu->loan) == GPU_LENT && !atomic_load(&gpu->is_lost);
 }
 
-/* Frees all slots that can be. */
-static void gpu_retire_ready(struct gpu_engine *gpu)
-{
-    while (!gpu->is_lost && gpu_retire(gpu) == 1)
-        ;
-}
-
 static struct chunk *gpu_acquire(struct engine *engine, bool wait)
 {
     struct gpu_engine *gpu = gpu_of(engine);
     struct slot *slot = NULL;
     pthread_mutex_lock(&gpu->lock);
     while (!gpu->is_lost && (wait || !gpu_is_lent(gpu))) {
-        gpu_retire_ready(gpu);
+        while (!gpu->is_lost && gpu_retire(gpu) == 1)
+            continue;
         slot = gpu->is_lost ? NULL : gpu->slots.free;
         if (slot)
             gpu->slots.free = slot->next;
@@ -510,7 +492,8 @@ static int gpu_peek(struct engine *engine, struct tally *tally)
 {
     struct gpu_engine *gpu = gpu_of(engine);
     pthread_mutex_lock(&gpu->lock);
-    gpu_retire_ready(gpu);
+    while (!gpu->is_lost && gpu_retire(gpu) == 1)
+        continue;
     gpu_request_snapshot(gpu); /* for the next time */
     gpu_recount(gpu);
     bool known = !gpu->snapshots.last && !gpu->has_failed;
@@ -568,7 +551,7 @@ static int open_device(struct gpu_engine *gpu, struct error *error)
             return 0;
         if (is_stuck || is_wanted || options->strategy->scratch == SCRATCH_NONE)
             return -1;
-        options->strategy = strategy_without_scratch(gpu->spec);
+        options->strategy = &strategies[STRATEGY_matched]; /* counts the same without */
     }
     return error_set(error, "no GPU kernel can count this");
 }
