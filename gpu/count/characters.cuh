@@ -101,6 +101,14 @@ DEVICE_INLINE character_bounds bounds_in(const unsigned *words)
     return {begins & own_bytes, ends & own_bytes};
 }
 
+// Returns the bounds of all the lane's bytes: word 1 becomes word 0, and so on.
+DEVICE_INLINE character_bounds bounds_of(const unsigned (&words)[lane_words])
+{
+    const character_bounds a = bounds_in(words);
+    const character_bounds b = bounds_in(words + plane_words - 1);
+    return {a.begins >> 1 | b.begins << 3, a.ends >> 1 | b.ends << 3};
+}
+
 // --- characters ---
 
 // Returns the code point of the valid character of two to four bytes that ends with byte `end` of
@@ -195,10 +203,7 @@ static __global__ void __launch_bounds__(CHARACTERS_BLOCK, 1) characters(count_a
         const unsigned words[lane_words] = {before, a.x, a.y, a.z, a.w, b.x, b.y, b.z, b.w};
         UNROLL for (unsigned i = 0; i < lane_words; i++) own[32 * i] = words[i];
         UNROLL for (unsigned i = 1; i < lane_words; i++) count_ascii(ascii, words[i], column);
-        // Of all the lane's bytes: word 1 becomes word 0, and so on.
-        const character_bounds low = bounds_in(words), high = bounds_in(words + plane_words - 1);
-        const character_bounds bounds = {low.begins >> 1 | high.begins << 3,
-                                         low.ends >> 1 | high.ends << 3};
+        const character_bounds bounds = bounds_of(words);
         unsigned left = 0; // ends of those that found no place
         for (unsigned ends = bounds.ends; ends;) {
             const unsigned end = highest_bit(ends);
