@@ -44,8 +44,7 @@ static bool may_exist(const char *list, int asked, int files)
     return list ? find_entry(list, asked, &len) != NULL : files == 0 || asked < files;
 }
 
-/* Lists the existing GPUs that follow the first one. Without files nothing is known of
- * them. */
+/* Lists the existing GPUs that follow the first one. Without files nothing is known of them. */
 static void grow(struct gpu_list *gpus, unsigned wanted, const char *list, int files)
 {
     while (gpus->count < wanted && (list || files > 0) &&
