@@ -143,7 +143,7 @@ template <unsigned Size, int Way>
 DEVICE_INLINE void place_share(const count_args &args, const vector_span &span, unsigned tile,
                                run_cache &runs, unsigned *lengths, partition_share<Size> &share)
 {
-    constexpr unsigned values = share.values;
+    constexpr unsigned values = partition_share<Size>::values;
     share.held = 0;
     UNROLL for (unsigned k = 0; k < share.vectors; k++)
     {

@@ -416,13 +416,12 @@ static void check_blocks(const struct device *device, const struct device_work &
 
 static void check_decode(const struct device *device, const struct device_work &work)
 {
-    const struct decode_plan *planned = &work.batch->plan;
+    const struct decode_plan *plan = &work.batch->plan;
     const struct decode_capacity &capacity = device->decoding.capacity;
     if (work.slot < device->buffers)
         broken("a batch without memory");
-    if ((planned->format == DECODE_ZSTD && planned->blocks < 1) ||
-        planned->blocks > capacity.blocks || planned->frames > capacity.frames ||
-        planned->room > capacity.room || planned->in_size > capacity.in)
+    if ((plan->format == DECODE_ZSTD && plan->blocks < 1) || plan->blocks > capacity.blocks ||
+        plan->frames > capacity.frames || plan->room > capacity.room || plan->in_size > capacity.in)
         broken("a batch of a wrong size");
     const struct slot &slot = device->slots[work.slot];
     const struct slot &next =
@@ -432,7 +431,7 @@ static void check_decode(const struct device *device, const struct device_work &
         broken("a batch used before it was counted, or the one after it");
     if (slot.reads_under_way || next.reads_under_way)
         broken("a batch used before its content was read, or the one after it");
-    if (slot.blocks_end != planned->in_size)
+    if (slot.blocks_end != plan->in_size)
         broken("compressed bytes that were not copied");
 }
 
