@@ -420,8 +420,9 @@ static void gpu_enqueue(struct gpu_engine *gpu, struct slot *slot)
         options->files ? 1
                        : snapshot_interval(&gpu->snapshots, options->chunk_size, options->buffers);
     const bool is_due = gpu->proofs == 0 || gpu->unproved + 1 >= interval;
-    struct device_work work = {
-        .kind = WORK_COPY_IN, .slot = slot->index, .chunk = {chunk->data + begin, len}};
+    struct device_work work = {.kind = WORK_COPY_IN,
+                               .slot = slot->index,
+                               .chunk = {.data = chunk->data + begin, .len = len}};
     gpu_post(gpu, &work);
     work.kind = WORK_COUNT;
     gpu_post(gpu, &work);

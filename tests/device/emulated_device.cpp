@@ -416,12 +416,13 @@ static void check_blocks(const struct device *device, const struct device_work &
 
 static void check_decode(const struct device *device, const struct device_work &work)
 {
-    const struct decode_plan *plan = &work.batch->plan;
+    const struct decode_plan *asked = &work.batch->plan;
     const struct decode_capacity &capacity = device->decoding.capacity;
     if (work.slot < device->buffers)
         broken("a batch without memory");
-    if ((plan->format == DECODE_ZSTD && plan->blocks < 1) || plan->blocks > capacity.blocks ||
-        plan->frames > capacity.frames || plan->room > capacity.room || plan->in_size > capacity.in)
+    if ((asked->format == DECODE_ZSTD && asked->blocks < 1) || asked->blocks > capacity.blocks ||
+        asked->frames > capacity.frames || asked->room > capacity.room ||
+        asked->in_size > capacity.in)
         broken("a batch of a wrong size");
     const struct slot &slot = device->slots[work.slot];
     const struct slot &next =
@@ -431,7 +432,7 @@ static void check_decode(const struct device *device, const struct device_work &
         broken("a batch used before it was counted, or the one after it");
     if (slot.reads_under_way || next.reads_under_way)
         broken("a batch used before its content was read, or the one after it");
-    if (slot.blocks_end != plan->in_size)
+    if (slot.blocks_end != asked->in_size)
         broken("compressed bytes that were not copied");
 }
 

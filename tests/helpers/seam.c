@@ -40,8 +40,8 @@ int seam_count(struct device *device, unsigned slot, const void *data, size_t le
                size_t words)
 {
     const struct device_work works[] = {
-        {.kind = WORK_COPY_IN, .slot = slot, .chunk = {data, len}},
-        {.kind = WORK_COUNT, .slot = slot, .chunk = {data, len}},
+        {.kind = WORK_COPY_IN, .slot = slot, .chunk = {.data = data, .len = len}},
+        {.kind = WORK_COUNT, .slot = slot, .chunk = {.data = data, .len = len}},
         {.kind = WORK_SNAPSHOT, .slot = slot, .counts = {counts, 0, words}},
     };
     for (unsigned i = 0; i < 3; i++)
