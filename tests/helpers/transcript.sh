@@ -5,12 +5,15 @@ transcript=${1##*/} # for messages
 PATH=$HELPERS:$PATH
 
 # gpuhisto ARGUMENT...: the program with ENGINE, unless tables are read or another engine is asked for, and with what
-# @each adds.
+# @each adds. What needs the GPU has it each time, whatever GPU_EVERY is.
 gpuhisto()
 {
     case " $* " in
     *" --merge "* | *" --diff "* | *" --device="* | *" --kernel="* | *" --version "*) engine_= ;;
-    *) next_engine ;;
+    *)
+        next_engine
+        [ -z "$needs_gpu" ] || engine_=$ENGINE
+        ;;
     esac
     "$GPUHISTO" $engine_ $added "$@"
 }
@@ -39,15 +42,17 @@ variant()
     done
 }
 added=
+needs_gpu=
 
 # needs WORD...: all of these are here. Fails with 2 if they are another engine's.
 needs()
 {
+    needs_gpu=
     for word_; do
         case $word_ in
         nothing) ;;
         cpu) case $ENGINE in *gpu*) return 2 ;; esac ;; # what the GPU does not count
-        gpu) case $ENGINE in *gpu*) ;; *) return 2 ;; esac ;;
+        gpu) case $ENGINE in *gpu*) needs_gpu=yes ;; *) return 2 ;; esac ;;
         gzip) printf '\037\213\010' | "$GPUHISTO" --device=cpu 2>&1 | grep -q truncated || return 1 ;;
         pcre2) "$GPUHISTO" --version | grep -q '^built with .*pcre2' || return 1 ;;
         share) can_share || return 1 ;;
