@@ -209,8 +209,8 @@ void perform(struct device *device, const job &job, bool dying)
         run_count(device, slot, work.content.len);
         break;
     case WORK_COPY_BLOCKS:
-        std::memcpy(batch_of(device, work.slot).in + DECODE_CARRY + work.chunk.at,
-                    work.chunk.data, work.chunk.len);
+        std::memcpy(batch_of(device, work.slot).in + DECODE_CARRY + work.chunk.at, work.chunk.data,
+                    work.chunk.len);
         break;
     case WORK_READ_CONTENT:
         perform_read(device, job, dying);
