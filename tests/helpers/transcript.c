@@ -248,6 +248,7 @@ static void print_difference(char side, const char *text, const char *other)
 // What @each has: each command is run with all of these, and has one result.
 static const char *variants[MAX_VARIANTS] = {""};
 static size_t variant_count = 1;
+static char *variant_names; // where these are
 
 static void set_variant(const char *words, unsigned line)
 {
@@ -366,9 +367,10 @@ static void set_variants(const char *line)
 
     snprintf(command, sizeof(command), "variants '%s'", line + strlen("@each"));
     run(command, line_number);
-    char *names = read_all(output, &size); // kept, as variants point there
+    free(variant_names);
+    variant_names = read_all(output, &size);
     variant_count = 0;
-    for (char *name = strtok(names, "\n"); name && variant_count < MAX_VARIANTS;
+    for (char *name = strtok(variant_names, "\n"); name && variant_count < MAX_VARIANTS;
          name = strtok(NULL, "\n"))
         variants[variant_count++] = name;
     set_variant(variants[0], line_number);
@@ -412,7 +414,7 @@ int main(int argc, char **argv)
     FILE *file = fopen(path, rewrites ? "r+" : "r");
     if (!file)
         broken(0, "cannot be read", "");
-    next = read_all(file, &size);
+    char *content = next = read_all(file, &size);
     start_shell();
     FILE *to = open_memstream(&text, &size);
     run_file(to);
@@ -420,11 +422,14 @@ int main(int argc, char **argv)
     fclose(to_shell);
     wait(NULL);
     printf("%s: %u cases, %u failed\n", path, commands, failures);
-    if (!rewrites)
-        return failures > 0;
-    rewind(file);
-    if (fwrite(text, 1, size, file) != size || fflush(file) != 0 ||
-        ftruncate(fileno(file), (off_t)size) != 0)
-        broken(0, "cannot be written", "");
-    return 0;
+    if (rewrites) {
+        rewind(file);
+        if (fwrite(text, 1, size, file) != size || fflush(file) != 0 ||
+            ftruncate(fileno(file), (off_t)size) != 0)
+            broken(0, "cannot be written", "");
+    }
+    free(text);
+    free(content);
+    free(variant_names);
+    return failures > 0 && !rewrites;
 }
