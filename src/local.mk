@@ -70,7 +70,7 @@ blocks_sources = \
 gpuhisto_sources = \
 	$(blocks_sources) \
 	src/cli/cli.h src/cli/messages.c src/cli/option.h src/cli/option_table.c src/cli/options.c \
-	src/cli/options_bins.c src/cli/options_fields.c src/cli/options_run.c src/cli/options_words.c src/cli/parse.c \
+	src/cli/options_bins.c src/cli/options_fields.c src/cli/options_run.c src/cli/options_words.c src/cli/parse.c src/cli/terms.c \
 	src/cli/run.c src/cli/run_count.c src/cli/run_diff.c src/cli/run_merge.c \
 	$(cpu_sources) \
 	src/codec/codec.h src/input/frames.c src/input/frames.h src/codec/gzip.c \
@@ -89,7 +89,7 @@ gpuhisto_sources = \
 	src/report/delimited.c src/report/diff.c src/report/format.h src/report/formats.def \
 	src/report/group_order.c src/report/groups.c src/report/heat.c src/report/json.c \
 	src/report/output.c src/report/output.h src/report/plot.c src/report/prometheus.c \
-	src/report/report.c src/report/report.h src/report/rows.c src/report/writer.c src/report/writer.h
+	src/report/report.c src/report/report.h src/report/rows.c src/report/table.c src/report/writer.c src/report/writer.h
 gzip_sources = src/schedule/pieces_gzip.c
 libgpuhisto_a_SOURCES = $(gpuhisto_sources) $(gpu_engine_sources) src/sandbox/sandbox.c src/sandbox/sandbox.h
 if HAVE_ISAL

@@ -16,7 +16,7 @@
 static void check_terms(const struct option_row *row, const char *terms)
 {
     struct term term;
-    while (option_next_term(&terms, &term))
+    while (option_next_term(&option_table, &terms, &term))
         if (!term.row) {
             fprintf(stderr, "make_completions: a term of --%s is no option\n", row->name);
             exit(1);
@@ -25,7 +25,8 @@ static void check_terms(const struct option_row *row, const char *terms)
 
 static void check_table(void)
 {
-    for (const struct option_row *row = option_rows; row < option_rows + option_count; row++) {
+    for (const struct option_row *row = option_table.rows;
+         row < option_table.rows + option_table.count; row++) {
         const char *const columns[] = {row->requires, row->conflicts, row->only_with, row->replaces,
                                        row->implies};
         for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++)
@@ -89,7 +90,8 @@ static void print_names(const struct option_row *row)
 static void print_pattern(bool only_files)
 {
     const char *between = "";
-    for (const struct option_row *row = option_rows; row < option_rows + option_count; row++)
+    for (const struct option_row *row = option_table.rows;
+         row < option_table.rows + option_table.count; row++)
         if (row->takes == VALUE_REQUIRED && (!only_files || is_file(row))) {
             fputs(between, stdout);
             print_names(row);
@@ -124,15 +126,17 @@ static void print_bash(void)
          "    done\n"
          "    COMPREPLY=()\n"
          "    case $option in");
-    for (const struct option_row *row = option_rows; row < option_rows + option_count; row++)
+    for (const struct option_row *row = option_table.rows;
+         row < option_table.rows + option_table.count; row++)
         if (*words_of(row)) {
             fputs("    ", stdout);
             print_names(row);
             printf(") words=\"%s\" ;;\n", words_of(row));
         }
     fputs("    \"\") if [[ $word == -* ]]; then words=\"", stdout);
-    for (const struct option_row *row = option_rows; row < option_rows + option_count; row++)
-        printf("%s--%s%s", row == option_rows ? "" : " ", row->name,
+    for (const struct option_row *row = option_table.rows;
+         row < option_table.rows + option_table.count; row++)
+        printf("%s--%s%s", row == option_table.rows ? "" : " ", row->name,
                row->takes == VALUE_REQUIRED ? "=" : "");
     fputs("\"; fi ;;\n"
           "    esac\n"
@@ -163,7 +167,8 @@ static void print_zsh(void)
          "# Completions of gpuhisto for zsh, made from its table of options.\n"
          "\n"
          "_arguments -s -S : \\");
-    for (const struct option_row *row = option_rows; row < option_rows + option_count; row++) {
+    for (const struct option_row *row = option_table.rows;
+         row < option_table.rows + option_table.count; row++) {
         const char *words = words_of(row);
         fputs("    '*'", stdout);
         if (row->letter)
@@ -190,7 +195,8 @@ static void print_zsh(void)
 static void print_fish(void)
 {
     puts("# Completions of gpuhisto for fish, made from its table of options.");
-    for (const struct option_row *row = option_rows; row < option_rows + option_count; row++) {
+    for (const struct option_row *row = option_table.rows;
+         row < option_table.rows + option_table.count; row++) {
         fputs("complete -c gpuhisto", stdout);
         if (row->letter)
             printf(" -s %c", row->letter);

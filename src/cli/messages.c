@@ -51,18 +51,18 @@ static unsigned list_matches(const char *name, size_t len, char *list, size_t ca
     size_t used = 0;
     bool exact = false;
     list[0] = '\0';
-    for (size_t i = 0; i < option_count; i++) {
-        matches += is_named(&option_rows[i], name, len, false);
-        exact |= is_named(&option_rows[i], name, len, true);
+    for (size_t i = 0; i < option_table.count; i++) {
+        matches += is_named(&option_table.rows[i], name, len, false);
+        exact |= is_named(&option_table.rows[i], name, len, true);
     }
     if (exact)
         matches = 1;
-    for (size_t i = 0; i < option_count && used < capacity; i++) {
-        if (!is_named(&option_rows[i], name, len, exact))
+    for (size_t i = 0; i < option_table.count && used < capacity; i++) {
+        if (!is_named(&option_table.rows[i], name, len, exact))
             continue;
         const char *before = listed == 0 ? "" : listed + 1 == matches ? " or " : ", ";
-        used +=
-            (size_t)snprintf(list + used, capacity - used, "%s--%s", before, option_rows[i].name);
+        used += (size_t)snprintf(list + used, capacity - used, "%s--%s", before,
+                                 option_table.rows[i].name);
         listed++;
     }
     return matches;
@@ -101,10 +101,10 @@ static const struct option_row *find_nearest(const char *name, size_t len)
 {
     const struct option_row *nearest = NULL;
     unsigned min = len < 5 ? 2 : 3;
-    for (size_t i = 0; i < option_count; i++) {
-        const unsigned distance = name_distance(name, len, option_rows[i].name);
+    for (size_t i = 0; i < option_table.count; i++) {
+        const unsigned distance = name_distance(name, len, option_table.rows[i].name);
         if (distance < min && distance < len) {
-            nearest = &option_rows[i];
+            nearest = &option_table.rows[i];
             min = distance;
         }
     }
@@ -142,7 +142,7 @@ static int refuse_long(const char *word, struct error *error)
 static const struct option_row *find_dashless(const char *word)
 {
     const size_t len = *word == '-' ? strcspn(word + 1, "=") : 0;
-    return len > 1 ? option_find(word + 1, len) : NULL;
+    return len > 1 ? option_find(&option_table, word + 1, len) : NULL;
 }
 
 int hint_unknown(const char *word, char letter, struct error *error)

@@ -14,6 +14,8 @@ struct decimal;
 struct error;
 struct histogram_spec;
 struct mode;
+struct option_row;
+struct option_table;
 struct options;
 struct probability;
 struct value_type;
@@ -80,6 +82,7 @@ struct by {
 
 /* The functions *_finish work out what depends on several options. */
 struct draft {
+    const struct option_table *table;
     struct options *options;
     struct given given[OPTIONS_MAX];     /* by the row of the option */
     const struct mode *mode;             /* whose option was given; NULL: none so far */
@@ -106,6 +109,59 @@ struct draft {
     size_t where_count;
     bool ends; /* --also: the options of another histogram follow */
 };
+
+/* --- terms.c: what drafts were given, and messages that name options as they were typed. A term is
+ * NAME, NAME=VALUE, or NAME=, an option with any value, which messages then show. It knows the
+ * table from the draft, as rows of the table refer to functions that ask here. --- */
+
+/* Returns the option with a name of len bytes, or NULL. */
+const struct option_row *option_find(const struct option_table *table, const char *name,
+                                     size_t len);
+
+/* Returns the mode that an option chooses, or NULL. */
+const struct mode *option_mode(const struct option_row *row);
+
+/* A term of a column. */
+struct term {
+    const struct option_row *row; /* NULL: there is no such option */
+    const char *value;            /* what follows the '='; NULL: there is none */
+    size_t value_len;
+};
+
+/* Reads the first term at *at and moves on to the next, beyond what separates them. False: there is
+ * none. */
+bool option_next_term(const struct option_table *table, const char **at, struct term *term);
+
+/* Returns the option as it was typed the last time. */
+const struct given *draft_given(const struct draft *draft, const struct option_row *row);
+
+/* True if an option was given and not replaced by a later one. */
+bool draft_gave(const struct draft *draft, const char *term);
+bool draft_gave_term(const struct draft *draft, const struct term *term);
+
+/* Refuses two options, and names them in the order in which they were typed. `hint` ends the
+ * message. Returns OPTIONS_WRONG. */
+int option_refuse_pair(const struct draft *draft, const struct term *one, const struct term *other,
+                       const char *hint, struct error *error);
+
+/* Refuses the first of `terms` that was given besides `term`, if that was given. 0, or
+ * OPTIONS_WRONG with an error. */
+int option_conflict(const struct draft *draft, const char *term, const char *terms,
+                    const char *hint, struct error *error);
+
+/* Sets the error to what an option that was given needs. Returns OPTIONS_WRONG. */
+int option_needs(const struct draft *draft, const char *term, const char *needs,
+                 struct error *error);
+
+/* Shows an option as it was typed, or by its long name; `text` has TYPED_SHOWN bytes. */
+#define TYPED_SHOWN 128
+void option_show_typed(const struct draft *draft, const char *term, char *text);
+
+/* Begins an error with "OPTION=VALUE: ". Returns OPTIONS_WRONG. */
+int option_refuse_value(const char *option, const char *value, struct error *error);
+
+/* Sets the error to a lack of memory. Returns OPTIONS_FAILED. */
+int option_no_memory(struct error *error);
 
 /* --- option_table.c --- */
 
@@ -167,16 +223,19 @@ struct option_row {
 };
 
 /* All options, in the order of help. */
-extern const struct option_row option_rows[];
-extern const size_t option_count;
+struct option_table {
+    const struct option_row *rows;
+    size_t count;
+};
+extern const struct option_table option_table;
+
+/* Returns the option with a letter, or NULL. */
+const struct option_row *option_of_letter(char letter);
 
 /* Does what the row says with a value, which is NULL if there is none. 0, or OPTIONS_WRONG with an
  * error. */
 int option_set(const struct option_row *row, struct draft *draft, const char *value,
                struct error *error);
-
-/* Begins an error with "OPTION=VALUE: ". Returns OPTIONS_WRONG. */
-int option_refuse_value(const char *option, const char *value, struct error *error);
 
 /* What rows set by functions, by topic. */
 option_setter set_letters, set_pairs, set_values, set_log;           /* options_bins.c */
@@ -184,50 +243,8 @@ option_setter set_field, set_by, set_separator, set_after, set_line; /* options_
 option_setter set_lines_with, set_lines_without, set_where;          /* options_fields.c */
 option_setter set_decompress, set_length, set_part, set_quantiles, set_format; /* options_run.c */
 option_setter set_each, set_sort, set_interval, set_device, set_kernel;
-option_setter set_help; /* options.c */
 
-/* --- options.c: the rules of the table, for what its columns cannot say. A term NAME= is an option
- * with any value. Messages show options as they were typed, with their values if the term has one.
- * --- */
-
-/* Returns the option with a name of len bytes, or NULL. */
-const struct option_row *option_find(const char *name, size_t len);
-
-/* Returns the option with a letter, or NULL. */
-const struct option_row *option_of_letter(char letter);
-
-/* Returns the mode that an option chooses, or NULL. */
-const struct mode *option_mode(const struct option_row *row);
-
-/* A term of a column: NAME, NAME= or NAME=VALUE. */
-struct term {
-    const struct option_row *row; /* NULL: there is no such option */
-    const char *value;            /* what follows the '='; NULL: there is none */
-    size_t value_len;
-};
-
-/* Reads the first term at *at and moves on to the next, beyond what separates them. False: there is
- * none. */
-bool option_next_term(const char **at, struct term *term);
-
-/* True if an option was given and not replaced by a later one. */
-bool draft_gave(const struct draft *draft, const char *term);
-
-/* Refuses the first of `terms` that was given besides `term`, if that was given. `hint` ends the
- * message. 0, or OPTIONS_WRONG with an error. */
-int option_conflict(const struct draft *draft, const char *term, const char *terms,
-                    const char *hint, struct error *error);
-
-/* Sets the error to what an option that was given needs. Returns OPTIONS_WRONG. */
-int option_needs(const struct draft *draft, const char *term, const char *needs,
-                 struct error *error);
-
-/* Shows an option as it was typed, or by its long name; `text` has TYPED_SHOWN bytes. */
-#define TYPED_SHOWN 128
-void option_show_typed(const struct draft *draft, const char *term, char *text);
-
-/* Sets the error to a lack of memory. Returns OPTIONS_FAILED. */
-int option_no_memory(struct error *error);
+/* --- options.c --- */
 
 /* Works out what depends on the whole command line, of `count` histograms. As options_parse. */
 int drafts_finish(struct draft *drafts, unsigned count, struct error *error);

@@ -38,7 +38,17 @@
         SETS_OPTIONS, offsetof(struct options, member)                                             \
     }
 
-const struct option_row option_rows[] = {
+/* -h and --help are two options. */
+static int set_help(struct draft *draft, const char *value, struct error *error)
+{
+    (void)value;
+    (void)error;
+    const struct option_row *row = option_find(draft->table, "help", strlen("help"));
+    draft->options->action = draft_given(draft, row)->letter ? ACTION_BRIEF_HELP : ACTION_HELP;
+    return 0;
+}
+
+static const struct option_row rows[] = {
     {GROUP_MODE, 'b', "bytes", VALUE_NONE, "", .help = "each of the 256 byte values (default)",
      .brief = "count each of the 256 byte values (default)"},
     {GROUP_MODE, 'l', "letters", VALUE_OPTIONAL, "WIDTH",
@@ -308,17 +318,19 @@ const struct option_row option_rows[] = {
      .to = IN_OPTIONS(action), .becomes = ACTION_VERSION},
 };
 
-const size_t option_count = sizeof option_rows / sizeof option_rows[0];
+const struct option_table option_table = {rows, sizeof rows / sizeof rows[0]};
 
-_Static_assert(sizeof option_rows / sizeof option_rows[0] <= OPTIONS_MAX, "too many options");
+_Static_assert(sizeof rows / sizeof rows[0] <= OPTIONS_MAX, "too many options");
+
+const struct option_row *option_of_letter(char letter)
+{
+    for (size_t i = 0; letter && i < option_table.count; i++)
+        if (rows[i].letter == letter)
+            return &rows[i];
+    return NULL;
+}
 
 /* --- what a row sets --- */
-
-int option_refuse_value(const char *option, const char *value, struct error *error)
-{
-    const struct error what = *error;
-    return error_of_option(error, option, value, "%s", what.text);
-}
 
 /* Reads a value to the member that the row names. */
 static int set_member(const struct option_row *row, struct draft *draft, const char *value,
@@ -412,8 +424,8 @@ static void write_option(struct writer *out, const struct option_row *row, const
 void options_write_help(struct writer *out)
 {
     writer_text(out, help_begin);
-    for (size_t i = 0; i < option_count; i++) {
-        const struct option_row *row = &option_rows[i];
+    for (size_t i = 0; i < option_table.count; i++) {
+        const struct option_row *row = &rows[i];
         if (i == 0 || row->group != row[-1].group)
             writer_format(out, "\n%s\n", headings[row->group]);
         write_option(out, row, row->help);
@@ -424,8 +436,8 @@ void options_write_help(struct writer *out)
 void options_write_brief_help(struct writer *out)
 {
     writer_format(out, "%s\n", help_begin);
-    for (size_t i = 0; i < option_count; i++)
-        if (option_rows[i].brief)
-            write_option(out, &option_rows[i], option_rows[i].brief);
+    for (size_t i = 0; i < option_table.count; i++)
+        if (rows[i].brief)
+            write_option(out, &rows[i], rows[i].brief);
     writer_text(out, brief_end);
 }

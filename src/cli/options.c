@@ -20,151 +20,12 @@
 
 #define LONG_CODE 256 /* what getopt gives for row i is LONG_CODE + i, or the letter */
 
-int option_no_memory(struct error *error)
-{
-    error_set(error, "out of memory");
-    return OPTIONS_FAILED;
-}
-
-/* --- terms --- */
-
-const struct option_row *option_find(const char *name, size_t len)
-{
-    for (size_t i = 0; i < option_count; i++)
-        if (strncmp(option_rows[i].name, name, len) == 0 && option_rows[i].name[len] == '\0')
-            return &option_rows[i];
-    return NULL;
-}
-
-const struct option_row *option_of_letter(char letter)
-{
-    for (size_t i = 0; letter && i < option_count; i++)
-        if (option_rows[i].letter == letter)
-            return &option_rows[i];
-    return NULL;
-}
-
-bool option_next_term(const char **at, struct term *term)
-{
-    const char *text = *at;
-    const size_t len = text ? strcspn(text, " |") : 0, name_len = len ? strcspn(text, " |=") : 0;
-    if (len == 0)
-        return false;
-    *term = (struct term){.row = option_find(text, name_len)};
-    if (name_len < len) {
-        term->value = text + name_len + 1;
-        term->value_len = len - name_len - 1;
-    }
-    *at = text + len + (text[len] == ' ' || text[len] == '|');
-    return true;
-}
-
-static struct term read_term(const char *text)
-{
-    struct term term;
-    option_next_term(&text, &term);
-    return term;
-}
-
-static const struct given *find_given(const struct draft *draft, const struct option_row *row)
-{
-    return &draft->given[row - option_rows];
-}
-
-static bool is_given(const struct draft *draft, const struct term *term)
-{
-    const struct given *given = find_given(draft, term->row);
-    const char *at = term->row->replaces;
-    struct term other;
-    if (given->position == 0)
-        return false;
-    while (option_next_term(&at, &other))
-        if (find_given(draft, other.row)->position > given->position)
-            return false;
-    if (!term->value || term->value_len == 0)
-        return true;
-    return given->value && strncmp(given->value, term->value, term->value_len) == 0 &&
-           given->value[term->value_len] == '\0';
-}
-
-bool draft_gave(const struct draft *draft, const char *text)
-{
-    const struct term term = read_term(text);
-    return is_given(draft, &term);
-}
-
-static void show_typed(const struct draft *draft, const struct term *term, char *text)
-{
-    const struct given *given = find_given(draft, term->row);
-    const bool is_long = given->letter == '\0';
-    char value[TYPED_SHOWN / 2] = "";
-    if (term->value && given->value)
-        show_text(given->value, strlen(given->value), value, sizeof value);
-    const char *before = !*value                              ? ""
-                         : is_long                            ? "="
-                         : term->row->takes == VALUE_REQUIRED ? " "
-                                                              : "";
-    if (given->position == 0)
-        snprintf(text, TYPED_SHOWN, "--%s", term->row->name);
-    else if (is_long)
-        snprintf(text, TYPED_SHOWN, "%.*s%s%s", (int)strcspn(given->word, "="), given->word, before,
-                 value);
-    else
-        snprintf(text, TYPED_SHOWN, "-%c%s%s", given->letter, before, value);
-}
-
-void option_show_typed(const struct draft *draft, const char *text, char *shown)
-{
-    const struct term term = read_term(text);
-    show_typed(draft, &term, shown);
-}
-
 /* --- what cannot be combined --- */
-
-const struct mode *option_mode(const struct option_row *row)
-{
-    for (unsigned mode = 0; mode < MODES; mode++)
-        if (strcmp(modes[mode]->name, row->name) == 0)
-            return modes[mode];
-    return NULL;
-}
-
-/* True for a mode that can be counted in one pass with others of these. */
-static bool is_plain_mode(const struct option_row *row)
-{
-    const struct mode *mode = option_mode(row);
-    return mode && !mode->is_binned;
-}
-
-/* Refuses two options, and names them in the order in which they were typed. */
-static int refuse_pair(const struct draft *draft, const struct term *one, const struct term *other,
-                       const char *hint, struct error *error)
-{
-    char first[TYPED_SHOWN], second[TYPED_SHOWN];
-    const bool is_swapped =
-        find_given(draft, one->row)->position > find_given(draft, other->row)->position;
-    const bool are_modes = is_plain_mode(one->row) && is_plain_mode(other->row);
-    show_typed(draft, is_swapped ? other : one, first);
-    show_typed(draft, is_swapped ? one : other, second);
-    return error_set(error, "%s and %s cannot be combined%s", first, second,
-                     are_modes ? "; put --also between them" : hint);
-}
-
-int option_conflict(const struct draft *draft, const char *text, const char *terms,
-                    const char *hint, struct error *error)
-{
-    const struct term one = read_term(text);
-    struct term other;
-    while (is_given(draft, &one) && option_next_term(&terms, &other))
-        if (is_given(draft, &other))
-            return refuse_pair(draft, &one, &other, hint, error);
-    return 0;
-}
 
 static bool is_listed(const char *terms, const struct option_row *row)
 {
     struct term term;
-    while (option_next_term(&terms, &term))
+    while (option_next_term(&option_table, &terms, &term))
         if (term.row == row)
             return true;
     return false;
@@ -175,9 +36,9 @@ static int check_modes(const struct draft *draft, const struct option_row *row, 
 {
     const struct term one = {.row = row};
     struct term other = {.row = row + 1};
-    for (; option_mode(row) && other.row < option_rows + option_count; other.row++)
-        if (option_mode(other.row) && is_given(draft, &other))
-            return refuse_pair(draft, &one, &other, "", error);
+    for (; option_mode(row) && other.row < option_table.rows + option_table.count; other.row++)
+        if (option_mode(other.row) && draft_gave_term(draft, &other))
+            return option_refuse_pair(draft, &one, &other, "", error);
     return 0;
 }
 
@@ -192,23 +53,16 @@ static int check_conflicts(const struct draft *draft, const struct option_row *r
     for (const struct option_instead *at = row->instead; at && at->terms; at++)
         if (option_conflict(draft, row->name, at->terms, at->hint, error) != 0)
             return OPTIONS_WRONG;
-    for (size_t i = 0; row->only_with && i < option_count; i++) {
-        const struct term other = {.row = &option_rows[i]};
-        if (other.row != row && is_given(draft, &other) && !is_listed(row->only_with, other.row))
-            return refuse_pair(draft, &one, &other, "", error);
+    for (size_t i = 0; row->only_with && i < option_table.count; i++) {
+        const struct term other = {.row = &option_table.rows[i]};
+        if (other.row != row && draft_gave_term(draft, &other) &&
+            !is_listed(row->only_with, other.row))
+            return option_refuse_pair(draft, &one, &other, "", error);
     }
     return 0;
 }
 
 /* --- what is needed --- */
-
-int option_needs(const struct draft *draft, const char *text, const char *needs,
-                 struct error *error)
-{
-    char shown[TYPED_SHOWN];
-    option_show_typed(draft, text, shown);
-    return error_set(error, "%s needs %s", shown, needs);
-}
 
 /* Shows a term as the user would type it, "--field=N". Returns the number of characters. */
 static int show_wanted(const struct term *term, char *text, size_t capacity)
@@ -231,11 +85,11 @@ static int check_needs(const struct draft *draft, const struct option_row *row, 
         size_t used = 0;
         bool is_met = false;
         struct term term;
-        while (at < end && option_next_term(&at, &term)) {
+        while (at < end && option_next_term(&option_table, &at, &term)) {
             const char *before = used == 0 ? "" : at < end ? ", " : " or ";
             used += (size_t)snprintf(needs + used, sizeof needs - used, "%s", before);
             used += (size_t)show_wanted(&term, needs + used, sizeof needs - used);
-            is_met |= is_given(draft, &term);
+            is_met |= draft_gave_term(draft, &term);
         }
         if (!is_met)
             return option_needs(draft, row->name, needs, error);
@@ -248,12 +102,12 @@ static int check_needs(const struct draft *draft, const struct option_row *row, 
 static int check_rules(const struct draft *draft, struct error *error)
 {
     int rc = 0;
-    for (size_t i = 0; i < option_count && rc == 0; i++)
-        if (draft_gave(draft, option_rows[i].name))
-            rc = check_conflicts(draft, &option_rows[i], error);
-    for (size_t i = 0; i < option_count && rc == 0; i++)
-        if (draft_gave(draft, option_rows[i].name))
-            rc = check_needs(draft, &option_rows[i], error);
+    for (size_t i = 0; i < option_table.count && rc == 0; i++)
+        if (draft_gave(draft, option_table.rows[i].name))
+            rc = check_conflicts(draft, &option_table.rows[i], error);
+    for (size_t i = 0; i < option_table.count && rc == 0; i++)
+        if (draft_gave(draft, option_table.rows[i].name))
+            rc = check_needs(draft, &option_table.rows[i], error);
     return rc;
 }
 
@@ -341,9 +195,10 @@ static int finish_also(struct draft *drafts, unsigned count, const struct option
 /* Copies the options that hold for all histograms to each draft. */
 static void copy_common(struct draft *drafts, unsigned count)
 {
-    for (size_t row = 0; row < option_count && count > 1; row++) {
+    for (size_t row = 0; row < option_table.count && count > 1; row++) {
         struct given last = {.position = 0};
-        if (option_rows[row].group <= GROUP_NUMBERS && strcmp(option_rows[row].name, "also") != 0)
+        if (option_table.rows[row].group <= GROUP_NUMBERS &&
+            strcmp(option_table.rows[row].name, "also") != 0)
             continue;
         for (unsigned i = 0; i < count; i++)
             last = drafts[i].given[row].position > last.position ? drafts[i].given[row] : last;
@@ -363,12 +218,13 @@ static int imply_mode(struct draft *draft, struct error *error)
         draft_gave(draft, "field") || draft_gave(draft, "after") || draft_gave(draft, "units");
     if (!draft->mode && draft->by_count > 0 && !has_number)
         draft->mode = &mode_lines;
-    for (size_t i = 0; i < option_count && !draft->mode; i++) {
-        const struct option_row *row = &option_rows[i];
+    for (size_t i = 0; i < option_table.count && !draft->mode; i++) {
+        const struct option_row *row = &option_table.rows[i];
         if (!row->implies || !draft_gave(draft, row->name))
             continue;
-        const struct option_row *mode = option_find(row->implies, strlen(row->implies));
-        draft->given[mode - option_rows] = draft->given[i];
+        const struct option_row *mode =
+            option_find(&option_table, row->implies, strlen(row->implies));
+        draft->given[mode - option_table.rows] = draft->given[i];
         return option_set(mode, draft, NULL, error);
     }
     draft->mode = draft->mode ? draft->mode : &mode_bytes;
@@ -495,8 +351,8 @@ static void make_lists(struct getopt_lists *lists)
     static const char *const colons[] = {"", ":", "::"};
     *lists = (struct getopt_lists){.letters = ":"}; /* a missing argument is told apart */
     char *letter = lists->letters + 1;
-    for (size_t i = 0; i < option_count; i++) {
-        const struct option_row *row = &option_rows[i];
+    for (size_t i = 0; i < option_table.count; i++) {
+        const struct option_row *row = &option_table.rows[i];
         lists->long_options[i] =
             (struct option){row->name, arguments[row->takes], NULL, LONG_CODE + (int)i};
         if (!row->letter)
@@ -518,7 +374,7 @@ static const char *typed_word(int argc, char **argv, int at)
 /* Returns the row of a code that getopt gave. */
 static const struct option_row *row_of(int code)
 {
-    return code < LONG_CODE ? option_of_letter((char)code) : &option_rows[code - LONG_CODE];
+    return code < LONG_CODE ? option_of_letter((char)code) : &option_table.rows[code - LONG_CODE];
 }
 
 static int refuse_missing(const struct option_row *row, bool is_long, struct error *error)
@@ -552,10 +408,10 @@ static int read_option(int code, const char *word, unsigned position, const char
     if (code == ':')
         return refuse_missing(row_of(optopt), strncmp(word, "--", 2) == 0, error);
     const struct option_row *row = row_of(code);
-    draft->given[row - option_rows] = (struct given){.position = position,
-                                                     .letter = is_letter ? (char)code : '\0',
-                                                     .word = word,
-                                                     .value = optarg};
+    draft->given[row - option_table.rows] = (struct given){.position = position,
+                                                           .letter = is_letter ? (char)code : '\0',
+                                                           .word = word,
+                                                           .value = optarg};
     const int rc = option_set(row, draft, optarg, error);
     if (rc != 0 && is_letter)
         hint_letters(row, word, optarg, error);
@@ -589,20 +445,11 @@ static int parse(int argc, char **argv, struct draft *drafts, struct error *erro
             return error_set(error, "--also: at most %d histograms can be counted at once",
                              HISTOGRAMS_MAX);
         if (draft->ends)
-            drafts[count++].options = options;
+            drafts[count++] = (struct draft){.table = &option_table, .options = options};
     }
     options->operands = argv + optind;
     options->operand_count = (size_t)(argc - optind);
     return options->action == ACTION_LIST_KERNELS ? 0 : drafts_finish(drafts, count, error);
-}
-
-int set_help(struct draft *draft, const char *value, struct error *error)
-{
-    (void)value;
-    (void)error;
-    const struct given *given = find_given(draft, option_find("help", strlen("help")));
-    draft->options->action = given->letter ? ACTION_BRIEF_HELP : ACTION_HELP;
-    return 0;
 }
 
 void draft_begin(struct draft *draft, struct options *options)
@@ -618,6 +465,7 @@ void draft_begin(struct draft *draft, struct options *options)
         .report.format = formats[0],
         .verbosity = NORMAL,
     };
+    draft->table = &option_table;
     draft->options = options;
 }
 
@@ -630,4 +478,145 @@ int options_parse(int argc, char **argv, struct options *options, struct error *
     const int rc = parse(argc, argv, drafts, error);
     free(drafts);
     return rc;
+}
+
+/* --- the options of a table, which options_words.c has written --- */
+
+static const char not_written[] = "\"options\" are not what gpuhisto writes";
+
+/* Returns the row of an option of a table, "--NAME" or "--NAME=VALUE", and sets *value to where the
+ * value begins, or to NULL. NULL: no table has such an option. */
+static const struct option_row *find_word(char *word, char **value)
+{
+    const size_t len = strcspn(word, "=");
+    const struct option_row *row =
+        strncmp(word, "--", 2) == 0 ? option_find(&option_table, word + 2, len - 2) : NULL;
+    *value = word[len] ? word + len + 1 : NULL;
+    return row && row->group <= GROUP_INPUT ? row : NULL;
+}
+
+int options_sort(const struct words *words, struct table_words *sorted, struct error *error)
+{
+    bool has_keys = false; /* which mean what all options say of them */
+    *sorted = (struct table_words){.bins.list = NULL};
+    for (size_t i = 0; i < words->count; i++)
+        has_keys |= strncmp(words->list[i], "--by=", strlen("--by=")) == 0;
+    for (size_t i = 0; i < words->count; i++) {
+        char *word = words->list[i], *value;
+        const struct option_row *row = find_word(word, &value);
+        const bool is_of_bins = row && (has_keys || row->group <= GROUP_BINS);
+        if (row &&
+            words_add(is_of_bins ? &sorted->bins : &sorted->sources, word, strlen(word)) == 0)
+            continue;
+        error_set(error, "%s", row ? "out of memory" : not_written);
+        table_words_free(sorted);
+        return -1;
+    }
+    return 0;
+}
+
+/* Turns a value of add_text back, in place, into what was typed: \xNN are bytes. */
+static void unescape(char *value)
+{
+    char *to = value;
+    for (const char *at = value; *at; at++) {
+        const bool is_escape = at[0] == '\\' && at[1] == 'x';
+        const unsigned high = is_escape ? show_digit(at[2]) : 16;
+        const unsigned low = high < 16 ? show_digit(at[3]) : 16;
+        *to++ = low < 16 ? (char)(high << 4 | low) : *at;
+        at += low < 16 ? 3 : 0;
+    }
+    *to = '\0';
+}
+
+/* Has each word set what its option sets. */
+static int set_words(const struct words *typed, struct draft *draft, struct error *error)
+{
+    for (size_t i = 0; i < typed->count; i++) {
+        char *value;
+        const struct option_row *row = find_word(typed->list[i], &value);
+        if (!row || (value ? row->takes == VALUE_NONE : row->takes == VALUE_REQUIRED))
+            return error_set(error, not_written);
+        if (row->is_text)
+            unescape(value);
+        draft->given[row - option_table.rows] =
+            (struct given){.position = (unsigned)i + 1, .word = typed->list[i], .value = value};
+        const int rc = option_set(row, draft, value, error);
+        if (rc != 0)
+            return rc;
+    }
+    return drafts_finish(draft, 1, error);
+}
+
+/* Reads words to options, which refer to *typed. 0, or -1 with an error and nothing to free. */
+static int read_words(const struct words *words, struct words *typed, struct options *options,
+                      struct error *error)
+{
+    struct draft *draft = calloc(1, sizeof *draft);
+    if (!draft || words_copy(typed, words) != 0) {
+        free(draft);
+        return error_set(error, "out of memory");
+    }
+    draft_begin(draft, options);
+    const int rc = set_words(typed, draft, error);
+    free(draft);
+    if (rc != 0)
+        words_free(typed);
+    return rc == 0 ? 0 : -1;
+}
+
+/* Gives a histogram the bins that its tables show, if these are not the bins that are counted. 0,
+ * or -1 with an error and nothing to free. */
+static int build_shown(struct histogram_spec *spec, const struct report_options *report,
+                       struct error *error)
+{
+    const unsigned channels = histogram_spec_channels(spec);
+    if (report->bins.log_parts == 0)
+        return 0;
+    binning_free(&spec->binning);
+    if (binning_decades(&spec->binning, report->bins.log_parts) != BINNING_OK)
+        return error_set(error, "out of memory");
+    spec->bins = ROWS(&spec->binning) * channels;
+    return 0;
+}
+
+int options_build_keys(const struct words *words, struct options *options, struct error *error)
+{
+    struct words typed = {.list = NULL};
+    struct options read;
+    if (read_words(words, &typed, &read, error) != 0)
+        return -1;
+    for (unsigned i = 0; i < read.spec.lines.key_count; i++)
+        options->spec.lines.keys[i].field.number = read.spec.lines.keys[i].field.number;
+    memcpy(options->by_fields, read.by_fields, sizeof options->by_fields);
+    words_free(&typed);
+    options_free(&read);
+    return 0;
+}
+
+int options_build(const struct words *words, struct histogram_spec *spec, struct error *error)
+{
+    struct words typed = {.list = NULL};
+    struct options options;
+    if (read_words(words, &typed, &options, error) != 0)
+        return -1;
+    const bool is_written = words_same(words, &options.words);
+    words_free(&typed); /* the options refer to it */
+    if (is_written && options.report.bins.max == 0) {
+        *spec = options.spec;
+        /* It refers to what is freed, and only counting needs it. */
+        spec->lines.field = (struct field){.kind = FIELD_NONE};
+        for (unsigned i = 0; i < KEY_FIELDS_MAX; i++)
+            spec->lines.keys[i].field = (struct field){.kind = FIELD_NONE};
+        spec->lines.filter = (struct line_filter){.count = 0};
+        words_free(&options.words);
+        return build_shown(spec, &options.report, error);
+    }
+    error_set(error, "%s",
+              is_written
+                  ? "was counted with --bins but without --min and --max, so its bins fit only "
+                    "its own numbers; count without --bins, and give --bins to --merge"
+                  : not_written);
+    options_free(&options);
+    return -1;
 }

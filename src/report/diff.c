@@ -5,7 +5,6 @@
 #include "format.h"
 #include "writer.h"
 
-#include "src/tally/key_tallies.h"
 
 #include <errno.h>
 #include <math.h>
@@ -14,18 +13,6 @@
 #include <string.h>
 
 #define DIFF_UNITS 1e6 /* of a percentage point, which bars are measured in */
-
-enum { BEFORE, AFTER, SIDES };
-
-struct diff {
-    const struct tally *sides[SIDES]; /* of the rows */
-
-    /* By key: */
-    const struct diff_tables *tables; /* NULL: bins */
-    struct groups groups[SIDES];      /* the same keys, with names from AFTER */
-    struct statistics *of;            /* of each side of the key that is written, with --stats */
-    struct group_tally memory;        /* for one side, with --stats */
-};
 
 /* Shows a number divided by another one: "inf" if only the other one is 0, "nan" if both are. */
 static void show_ratio(double number, double other, char text[SHOW_NUMBER])
@@ -82,7 +69,8 @@ void diff_write(struct writer *out, const struct report_options *options,
                           .format = options->format,
                           .label =
                               options->format->is_picture ? "bin" : counts->spec->mode->columns[0],
-                          .diff = &diff};
+                          .diff = &diff,
+                          .fill_cells = bin_cells};
     table_show(&table, (struct counts){counts->spec, counts->both});
     table_write_rows(&table);
 }
@@ -201,7 +189,8 @@ void diff_write_keys(struct writer *out, const struct report_options *options,
                           .options = &shown,
                           .format = options->format,
                           .label = tables->columns,
-                          .diff = &diff};
+                          .diff = &diff,
+                          .fill_cells = key_cells};
     int rc = -1;
     shown.empty = options->empty == EMPTY_LEFT_OUT ? EMPTY_LEFT_OUT : EMPTY_SHOWN;
     match_missing(diff.groups);
@@ -222,31 +211,4 @@ void diff_write_keys(struct writer *out, const struct report_options *options,
     free(diff.groups[AFTER].gaps);
     free(diff.of);
     free(name);
-}
-
-/* --- either --- */
-
-void diff_cells(struct table *table, const struct row *row, struct cells *cells)
-{
-    (table->diff->tables ? key_cells : bin_cells)(table, row, cells);
-}
-
-void diff_totals(struct table *table)
-{
-    static const char *const names[SIDES] = {",\"before\":{", ",\"after\":{"};
-    const struct diff *diff = table->diff;
-    for (unsigned side = 0; side < SIDES; side++) {
-        uint64_t samples, invalid;
-        writer_text(table->out, names[side]);
-        if (diff->tables) {
-            key_tallies_add_up(side == BEFORE ? diff->tables->before : diff->tables->after,
-                               &samples, &invalid);
-            json_count(table->out, "\"total\":", samples);
-            json_count(table->out, ",\"invalid\":", invalid);
-        } else {
-            const struct totals totals = rows_add_up(table->shown.spec, diff->sides[side]);
-            json_totals(table->out, table->mode, &totals);
-        }
-        writer_char(table->out, '}');
-    }
 }

@@ -143,15 +143,7 @@ uint64_t bar_length(uint64_t count, uint64_t largest, uint64_t max);
  * blocks of eighths (U+2588 to U+258F), otherwise by whole '#'. */
 void bar_write(struct writer *out, uint64_t count, uint64_t largest, size_t width, bool utf8);
 
-#define PERCENT_DIGITS_MAX 6
-#define PERCENT_TEXT 32 /* bytes that are enough, with the end */
-
-/* Writes how many percent of `whole` `part` is, with `digits` (1 to PERCENT_DIGITS_MAX) decimals:
- * "33.33", "100.00". The exact quotient is rounded once, to the nearest decimal and upwards if it
- * is half way. Percents of 0 are 0. */
-void percent_show(uint64_t part, uint64_t whole, unsigned digits, char text[PERCENT_TEXT]);
-
-/* --- a table --- */
+/* --- table.c: a table --- */
 
 #define CELLS_MAX (2 * (QUANTILES_MAX + 2) + 4)
 
@@ -180,7 +172,18 @@ struct counts {
     const struct tally *tally;
 };
 
-struct diff;
+enum { BEFORE, AFTER, SIDES };
+
+/* Two tables side by side (diff.c). */
+struct diff {
+    const struct tally *sides[SIDES]; /* of the rows */
+
+    /* By key: */
+    const struct diff_tables *tables; /* NULL: bins */
+    struct groups groups[SIDES];      /* the same keys, with names from AFTER */
+    struct statistics *of;            /* of each side of the key that is written, with --stats */
+    struct group_tally memory;        /* for one side, with --stats */
+};
 
 /* A table as a format sees it, besides its rows. */
 struct table {
@@ -203,22 +206,28 @@ struct table {
     size_t tables;         /* that came before this one */
     size_t max;            /* rows that are shown; 0: all of them */
     size_t cut;            /* how many are left out for that */
-    struct diff *diff;     /* two tables, side by side; or NULL */
+    struct diff *diff;     /* two tables; or NULL */
+    /* Sets the cells of a row of these two; NULL: table_cells does. */
+    void (*fill_cells)(struct table *table, const struct row *row, struct cells *cells);
 
     struct picture picture; /* of formats that measure rows */
 };
 
 #define PERCENT_DIGITS 4 /* decimals of --percent */
 
+#define PERCENT_DIGITS_MAX 6
+#define PERCENT_TEXT 32 /* bytes that are enough, with the end */
+
+/* Writes how many percent of `whole` `part` is, with `digits` (1 to PERCENT_DIGITS_MAX) decimals:
+ * "33.33", "100.00". The exact quotient is rounded once, to the nearest decimal and upwards if it
+ * is half way. Percents of 0 are 0. */
+void percent_show(uint64_t part, uint64_t whole, unsigned digits, char text[PERCENT_TEXT]);
+
 /* Appends a cell. */
 struct cell *cells_add(struct cells *cells, const char *name, const char *text);
 
 /* Sets the cells of a row; of NULL their names alone. */
 void table_cells(struct table *table, const struct row *row, struct cells *cells);
-void diff_cells(struct table *table, const struct row *row, struct cells *cells);
-
-/* Writes the totals of both tables as JSON: ,"before":{...},"after":{...}. */
-void diff_totals(struct table *table);
 
 /* Sets the rows, and what they are of. */
 void table_show(struct table *table, struct counts shown);
@@ -235,6 +244,12 @@ bool table_moments(const struct table *table, struct moments_text *text, uint64_
 
 /* True if a number that was counted, or an edge, is below 0. */
 bool table_has_negative(const struct table *table);
+
+/* Calls visit for each row that is shown, until writing fails. */
+void table_each_row(struct table *table, void (*visit)(struct table *table, const struct row *row));
+
+/* Adds up the rows. */
+void table_add_up(struct table *table);
 
 /* Measures rows, if the format does, and writes them. Their sums are known. */
 void table_measure(struct table *table);
@@ -269,12 +284,5 @@ void format_name_group(struct table *table);
 void heat_write(struct writer *out, const struct report_options *options,
                 const struct histogram_spec *spec, const struct row_names *names,
                 struct tally *tally);
-
-/* --- json.c --- */
-
-/* Writes the members "total", "counted" and "other"; for a mode that is_binned also "below",
- * "above" and "invalid". */
-void json_totals(struct writer *out, const struct mode *mode, const struct totals *totals);
-void json_count(struct writer *out, const char *key, uint64_t count);
 
 #endif

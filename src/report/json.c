@@ -6,6 +6,7 @@
 #include "src/base/memory.h"
 
 #include "src/tally/characters.h"
+#include "src/tally/key_tallies.h"
 #include "src/text/number.h"
 
 #include <inttypes.h>
@@ -44,7 +45,7 @@ static void write_member(struct writer *out, const char *key, const char *number
         write_string(out, number);
 }
 
-void json_count(struct writer *out, const char *key, uint64_t count)
+static void json_count(struct writer *out, const char *key, uint64_t count)
 {
     writer_text(out, key);
     writer_count(out, count);
@@ -57,13 +58,34 @@ static void write_outside(struct writer *out, const struct totals *totals)
     json_count(out, ",\"invalid\":", totals->of[ROW_KIND_INVALID]);
 }
 
-void json_totals(struct writer *out, const struct mode *mode, const struct totals *totals)
+static void json_totals(struct writer *out, const struct mode *mode, const struct totals *totals)
 {
     json_count(out, "\"total\":", totals->samples);
     json_count(out, ",\"counted\":", totals->of[ROW_KIND_BIN]);
     json_count(out, ",\"other\":", totals->samples - totals->of[ROW_KIND_BIN]);
     if (mode->is_binned)
         write_outside(out, totals);
+}
+
+/* Writes the totals of two tables: ,"before":{...},"after":{...}. */
+static void write_both_totals(struct table *table)
+{
+    static const char *const names[SIDES] = {",\"before\":{", ",\"after\":{"};
+    const struct diff *diff = table->diff;
+    for (unsigned side = 0; side < SIDES; side++) {
+        uint64_t samples, invalid;
+        writer_text(table->out, names[side]);
+        if (diff->tables) {
+            key_tallies_add_up(side == BEFORE ? diff->tables->before : diff->tables->after,
+                               &samples, &invalid);
+            json_count(table->out, "\"total\":", samples);
+            json_count(table->out, ",\"invalid\":", invalid);
+        } else {
+            const struct totals totals = rows_add_up(table->shown.spec, diff->sides[side]);
+            json_totals(table->out, table->mode, &totals);
+        }
+        writer_char(table->out, '}');
+    }
 }
 
 /* Writes a string of bytes. False if these are not all in it as they are. */
@@ -233,7 +255,7 @@ static void begin_diff(struct table *table)
     writer_format(table->out, "{\"schema\":\"gpuhisto-diff/1\",\"mode\":\"%s\"", table->mode->name);
     if (table->type && !table->names.groups)
         writer_format(table->out, ",\"type\":\"%s\"", table->type);
-    diff_totals(table);
+    write_both_totals(table);
     writer_text(table->out, ",\"bins\":[");
 }
 

@@ -9,7 +9,6 @@
 
 #include "src/tally/characters.h"
 
-#include <inttypes.h>
 #include <langinfo.h>
 #include <locale.h>
 #include <math.h>
@@ -90,19 +89,6 @@ struct screen screen_of(int fd)
         .rows = is_terminal ? size.ws_row : 0,
         .utf8 = locale_of_utf8() != (locale_t)0,
     };
-}
-
-/* --- percents --- */
-
-void percent_show(uint64_t part, uint64_t whole, unsigned digits, char text[PERCENT_TEXT])
-{
-    uint128 unit = 1; /* of a percent */
-    for (unsigned i = 0; i < digits; i++)
-        unit *= 10;
-    /* Below 2^64 * 10^8 * 2, so nothing overflows. */
-    uint128 units = whole ? ((uint128)part * 100 * unit * 2 + whole) / whole / 2 : 0;
-    snprintf(text, PERCENT_TEXT, "%" PRIu64 ".%0*" PRIu64, (uint64_t)(units / unit), (int)digits,
-             (uint64_t)(units % unit));
 }
 
 /* --- labels --- */
