@@ -3,6 +3,7 @@
 // each prints with what the file has after it. tests/README.md describes the format. --rewrite
 // writes what they printed to the file.
 #include <fcntl.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,10 +13,27 @@
 #include <unistd.h>
 
 enum { MAX_VARIANTS = 32 };
+enum { SECONDS_MAX = 300 }; // of a command, with a sanitizer and other tests beside it
 
 static const char *path; // the file
 static unsigned commands;
 static unsigned failures;
+
+static const char *running; // command
+static unsigned running_line;
+
+// A command that hangs: the shell, or what it waits for, is left to whoever runs the test.
+static void tell_of_hang(int signal)
+{
+    char text[400];
+    int length = snprintf(text, sizeof(text), "%s:%u: FAILED: it hangs: %.200s\n", path,
+                          running_line, running);
+
+    (void)signal;
+    if (write(STDOUT_FILENO, text, (size_t)length) != length)
+        _exit(99);
+    _exit(1);
+}
 
 static _Noreturn void broken(unsigned line, const char *what, const char *of)
 {
@@ -43,9 +61,10 @@ static FILE *to_shell;
 static FILE *statuses;
 static FILE *output; // of the last command
 static FILE *errors;
+static FILE *failed; // exit statuses of its runs of gpuhisto, but for 0
 
 // Starts a shell, which sources transcript.sh. It writes exit statuses to descriptor 3, and has
-// files for what commands print at 4 and 5.
+// files for what commands print at 4 and 5, and for statuses of gpuhisto at 6.
 static void start_shell(void)
 {
     int to[2];
@@ -53,18 +72,20 @@ static void start_shell(void)
 
     output = tmpfile();
     errors = tmpfile();
-    if (!output || !errors || pipe(to) != 0 || pipe(from) != 0)
+    failed = tmpfile();
+    if (!output || !errors || !failed || pipe(to) != 0 || pipe(from) != 0)
         broken(0, "no shell can be started", "");
     fcntl(fileno(output), F_SETFL, O_APPEND);
     fcntl(fileno(errors), F_SETFL, O_APPEND);
+    fcntl(fileno(failed), F_SETFL, O_APPEND);
     if (fork() == 0) {
-        const int wanted[] = {to[0], from[1], fileno(output), fileno(errors)};
-        const int numbers[] = {0, 3, 4, 5};
-        for (int i = 0; i < 4; i++) // out of the way of what is to be 3 to 5
+        const int wanted[] = {to[0], from[1], fileno(output), fileno(errors), fileno(failed)};
+        const int numbers[] = {0, 3, 4, 5, 6};
+        for (int i = 0; i < 5; i++) // out of the way of what is to be 3 to 6
             dup2(wanted[i], 20 + i);
-        for (int i = 0; i < 4; i++)
+        for (int i = 0; i < 5; i++)
             dup2(20 + i, numbers[i]);
-        for (int fd = 6; fd < 24; fd++)
+        for (int fd = 7; fd < 25; fd++)
             close(fd);
         execlp("sh", "sh", "-s", path, (char *)NULL);
         _exit(127);
@@ -82,14 +103,18 @@ static int run(const char *command, unsigned line)
 {
     int status;
 
-    if (ftruncate(fileno(output), 0) != 0 || ftruncate(fileno(errors), 0) != 0)
+    if (ftruncate(fileno(output), 0) != 0 || ftruncate(fileno(errors), 0) != 0 ||
+        ftruncate(fileno(failed), 0) != 0)
         broken(line, "a temporary file cannot be emptied", "");
+    running = command;
+    running_line = line;
+    alarm(SECONDS_MAX);
     fprintf(to_shell, "{ %s\n} </dev/null >&4 2>&5 3>&- 4>&- 5>&-\necho $? >&3\n", command);
     fflush(to_shell);
     if (fscanf(statuses, "%d", &status) == 1)
         return status;
     wait(&status);
-    if (WIFEXITED(status) && WEXITSTATUS(status) == 77)
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 77 && commands == 0)
         exit(77); // transcript.sh has said why
     broken(line, "the shell ended at ", command);
 }
@@ -175,6 +200,30 @@ static void write_lines(FILE *to, FILE *from, bool on_one_line)
     free(text);
 }
 
+// Writes "[STATUS]" if the command failed; and "[STATUS: LIST]" if its runs of gpuhisto have ended
+// otherwise, with the statuses of those that failed, in ascending order.
+static void write_statuses(FILE *to, int status, bool on_one_line)
+{
+    size_t size;
+    char *text = read_all(failed, &size);
+    unsigned of[256] = {0};
+    unsigned count = 0;
+
+    for (char *at = text; *at; count++)
+        of[strtol(at, &at, 10) & 0xff]++, at += strcspn(at, "0123456789");
+    free(text);
+    if (status == 0 && count == 0)
+        return;
+    fprintf(to, "%s[%d", on_one_line ? " " : "", status);
+    if (count > 0 && !(count == 1 && of[status & 0xff] == 1)) {
+        putc(':', to);
+        for (int i = 0; i < 256; i++)
+            for (; of[i] > 0; of[i]--)
+                fprintf(to, " %d", i);
+    }
+    fputs(on_one_line ? "]" : "]\n", to);
+}
+
 // Runs a command; returns its result.
 static char *result_of(const char *command, unsigned line, bool on_one_line)
 {
@@ -185,8 +234,7 @@ static char *result_of(const char *command, unsigned line, bool on_one_line)
 
     write_lines(to, output, on_one_line);
     write_lines(to, errors, on_one_line);
-    if (status != 0)
-        fprintf(to, on_one_line ? " [%d]" : "[%d]\n", status);
+    write_statuses(to, status, on_one_line);
     if (on_one_line)
         putc('\n', to);
     fclose(to);
@@ -254,7 +302,8 @@ static void set_variant(const char *words, unsigned line)
 {
     char command[200];
 
-    snprintf(command, sizeof(command), "variant '%s'", words);
+    if (snprintf(command, sizeof(command), "variant '%s'", words) >= (int)sizeof(command))
+        broken(line, "too long: ", words);
     run(command, line);
 }
 
@@ -288,6 +337,7 @@ static char *check(const char *command, char *expected, unsigned line, bool on_o
 static char *next; // line
 static unsigned line_number;
 static bool is_needed = true;
+static bool left_out; // something was
 
 // Returns the next line without its newline.
 static char *take_line(void)
@@ -365,7 +415,9 @@ static void set_variants(const char *line)
     size_t size;
     char command[400];
 
-    snprintf(command, sizeof(command), "variants '%s'", line + strlen("@each"));
+    if (snprintf(command, sizeof(command), "variants '%s'", line + strlen("@each")) >=
+        (int)sizeof(command))
+        broken(line_number, "too long: ", line);
     run(command, line_number);
     free(variant_names);
     variant_names = read_all(output, &size);
@@ -373,6 +425,8 @@ static void set_variants(const char *line)
     for (char *name = strtok(variant_names, "\n"); name && variant_count < MAX_VARIANTS;
          name = strtok(NULL, "\n"))
         variants[variant_count++] = name;
+    if (variant_count == 0)
+        broken(line_number, "no variant is there: ", line);
     set_variant(variants[0], line_number);
 }
 
@@ -394,6 +448,7 @@ static void run_file(FILE *to)
         if (strncmp(line, "@needs ", 7) == 0) {
             int status = run(line + 1, line_number);
             is_needed = status == 0;
+            left_out |= status != 0;
             if (status == 1)
                 printf("%s: left out: from line %u on: needs %s\n", path, line_number, line + 7);
         } else if (strncmp(line, "@each", 5) == 0) {
@@ -410,6 +465,8 @@ int main(int argc, char **argv)
     char *text;
     size_t size;
 
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    signal(SIGALRM, tell_of_hang);
     path = argv[argc - 1];
     FILE *file = fopen(path, rewrites ? "r+" : "r");
     if (!file)
@@ -431,5 +488,7 @@ int main(int argc, char **argv)
     free(text);
     free(content);
     free(variant_names);
-    return failures > 0 && !rewrites;
+    if (commands == 0 && !left_out)
+        broken(line_number, "it has no case", "");
+    return commands == 0 ? 77 : failures > 0 && !rewrites;
 }

@@ -15,7 +15,11 @@ gpuhisto()
         [ -z "$needs_gpu" ] || engine_=$ENGINE
         ;;
     esac
-    "$GPUHISTO" $engine_ $added "$@"
+    "$GPUHISTO" $engine_ $added "$@" 6>&-
+    status_=$?
+    # One that is ended by what reads its output has not failed.
+    [ $status_ -eq 0 ] || [ $status_ -eq 141 ] || echo $status_ >&6
+    return $status_
 }
 
 # variants WORDS: prints a line for each of the variants between bars. CPU is one for each kernel of the CPU's.
@@ -33,15 +37,22 @@ variants()
 variant()
 {
     added=
-    unset GPUHISTO_CPU
+    for word_ in $variables; do
+        unset "$word_"
+    done
+    variables=
     for word_ in $1; do
         case $word_ in
-        *[A-Z]=*) export "${word_?}" ;;
+        *[A-Z]=*)
+            export "${word_?}"
+            variables="$variables ${word_%%=*}"
+            ;;
         *) added="$added $word_" ;;
         esac
     done
 }
 added=
+variables=
 needs_gpu=
 
 # needs WORD...: all of these are here. Fails with 2 if they are another engine's.
