@@ -13,6 +13,7 @@ static unsigned char file[FILE_MAX], texts[FILE_MAX]; /* texts: what was given o
 static size_t texts_len;
 static struct json json;           /* in the file */
 static const unsigned char *begin; /* of the case; NULL: no file is open */
+static size_t cases;               /* of the file, so far */
 
 /* Aborts unless it holds. */
 static void need_that(bool holds, const char *name)
@@ -34,6 +35,7 @@ static void open_file(const char *name)
     need_that(len < sizeof file && fclose(opened) == 0, name);
     json = (struct json){.at = file, .end = file + len, .depth_max = JSON_DEPTH_MAX};
     need_that(json_value(&json) == JSON_ARRAY, name);
+    cases = 0;
 }
 
 bool vectors_next(const char *name)
@@ -46,8 +48,9 @@ bool vectors_next(const char *name)
         json_skip_space(&json);
         begin = json.at;
         need_that(json_skip(&json), name);
+        cases++;
     }
-    need_that(!json.wrong, name);
+    need_that(!json.wrong && cases > 0, name);
     return begin;
 }
 
@@ -79,20 +82,25 @@ static const char *keep(struct json *at)
 const char *vector_text(const char *member)
 {
     struct json at;
+    need_that(find(&at, member), member);
+    return keep(&at);
+}
+
+const char *vector_optional(const char *member)
+{
+    struct json at;
     return find(&at, member) ? keep(&at) : "";
 }
 
 const char *vector_element(const char *member, size_t index)
 {
     struct json at;
-    if (!find(&at, member) || json_value(&at) != JSON_ARRAY)
-        return "";
-    for (size_t i = 0; json_next_element(&at); i++)
-        if (i == index)
-            return keep(&at);
-        else
-            json_skip(&at);
-    return "";
+    need_that(find(&at, member) && json_value(&at) == JSON_ARRAY, member);
+    bool is_there = json_next_element(&at);
+    for (size_t i = 0; i < index && is_there; i++)
+        is_there = json_skip(&at) && json_next_element(&at);
+    need_that(is_there, member);
+    return keep(&at);
 }
 
 size_t vector_count(const char *member)

@@ -10,10 +10,11 @@
  * next call begins anew. Aborts if the file is not as it should be. One file at a time. */
 bool vectors_next(const char *name);
 
-/* Return a member of the case, or an element of one that is an array: a string decoded, other
- * values as written.
- * "" for null, and for what is not there. They last until the next case. */
+/* Return a member of the case, or an element of one that is an array: a string decoded, "" for
+ * null, other values as written. They last until the next case. Abort if it is not there; of what
+ * need not be, vector_optional returns "". */
 const char *vector_text(const char *member);
+const char *vector_optional(const char *member);
 const char *vector_element(const char *member, size_t index);
 
 /* Returns how many elements an array has; 0 if it is not there. */

@@ -219,11 +219,11 @@ static struct decimal read_decimal(const char *text)
 /* Builds the layout of a vector. */
 static enum binning_error build(struct binning *binning, const char *layout, bool whole)
 {
-    const char *min = vector_text("min"), *max = vector_text("max");
-    const size_t given = vector_count("given"), count = strtoul(vector_text("count"), NULL, 10);
-    const unsigned parts = (unsigned)strtoul(vector_text("parts"), NULL, 10),
-                   bits = (unsigned)strtoul(vector_text("bits"), NULL, 10);
-    const bool is_signed = strcmp(vector_text("signed"), "true") == 0;
+    const char *min = vector_optional("min"), *max = vector_optional("max");
+    const size_t given = vector_count("given"), count = strtoul(vector_optional("count"), NULL, 10);
+    const unsigned parts = (unsigned)strtoul(vector_optional("parts"), NULL, 10),
+                   bits = (unsigned)strtoul(vector_optional("bits"), NULL, 10);
+    const bool is_signed = strcmp(vector_optional("signed"), "true") == 0;
     int128 integers[8];
     double numbers[8];
     for (size_t i = 0; i < given && i < 8; i++) {
@@ -238,7 +238,7 @@ static enum binning_error build(struct binning *binning, const char *layout, boo
                      : binning_equal(binning, strtod(min, NULL), strtod(max, NULL), count);
     if (strcmp(layout, "decades") == 0)
         return binning_decades_whole(binning, parts, bits, is_signed);
-    const struct decimal base = read_decimal(vector_text("base"));
+    const struct decimal base = read_decimal(vector_optional("base"));
     return whole ? binning_log_whole(binning, read_whole(min), read_whole(max), base)
                  : binning_log(binning, strtod(min, NULL), strtod(max, NULL), base);
 }
@@ -251,7 +251,7 @@ static void check_vectors(void)
         [BINNING_NOT_POSITIVE] = "not positive",   [BINNING_BAD_BASE] = "bad base",
         [BINNING_TOO_LARGE] = "too large",         [BINNING_OK] = ""};
     while (vectors_next("bins")) {
-        const char *layout = vector_text("layout"), *error = vector_text("error");
+        const char *layout = vector_text("layout"), *error = vector_optional("error");
         const bool whole = strcmp(vector_text("whole"), "true") == 0;
         struct binning binning;
         const enum binning_error got = build(&binning, layout, whole);

@@ -310,6 +310,8 @@ static void check_proofs(void)
         struct memory_file files[FILES];
         char *names[FILES];
         const size_t count = vector_count("tables");
+        if (count < 1 || count > FILES)
+            abort();
         for (size_t i = 0; i < count; i++) {
             const char *table = vector_element("tables", i);
             made_file_open(&files[i]);

@@ -174,26 +174,63 @@ static void check_tight(const struct binning *binning, double from, double bound
 
 /* --- which sample --- */
 
+static void expect_rank(const char *q, uint64_t n, uint64_t wanted)
+{
+    struct probability probability;
+    const char *at = q;
+    const bool is_read = parse_probability(&at, &probability) && !*at;
+    const uint64_t rank = is_read ? probability_rank(&probability, n) : 0;
+    cases++;
+    if (rank != wanted && wrong++ < 20)
+        fprintf(stderr,
+                "FAIL: the %s-quantile of %" PRIu64 " is number %" PRIu64 ", not %" PRIu64 "\n", q,
+                n, rank, wanted);
+}
+
+/* Wanted is 0 where the text is no probability. */
 static void check_ranks(void)
 {
-    while (vectors_next("ranks")) {
-        const char *q = vector_text("q"), *at = q, *wanted = vector_text("rank");
-        const uint64_t n = strtoull(vector_text("n"), NULL, 10);
-        struct probability probability;
-        const bool is_read = parse_probability(&at, &probability) && !*at;
-        const uint64_t rank = is_read ? probability_rank(&probability, n) : 0;
-        cases++;
-        if ((is_read != (*wanted != '\0') || rank != strtoull(wanted, NULL, 10)) && wrong++ < 20)
-            fprintf(stderr,
-                    "FAIL: the %s-quantile of %" PRIu64 " is number %" PRIu64 ", not '%s'\n", q, n,
-                    rank, wanted);
+    while (vectors_next("ranks"))
+        expect_rank(vector_text("q"), strtoull(vector_text("n"), NULL, 10),
+                    strtoull(vector_text("rank"), NULL, 10));
+}
+
+/* digits / 10^places, below 1, as a decimal point may stand anywhere, and zeros around the digits;
+ * `power` is 10^places. */
+static void check_spellings(uint64_t digits, uint64_t power, uint8_t places, uint64_t n)
+{
+    char q[300]; /* for any number of places, as gcc looks at it */
+    const uint64_t rank = (uint64_t)(((uint128)digits * n + power - 1) / power);
+    const uint64_t wanted = rank > 0 ? rank : 1;
+    snprintf(q, sizeof q, "%" PRIu64 "e-%d", digits, places);
+    expect_rank(q, n, wanted);
+    snprintf(q, sizeof q, "+0.%0*" PRIu64 "00", places, digits);
+    expect_rank(q, n, wanted);
+    snprintf(q, sizeof q, "0.000%0*" PRIu64 "E+3", places, digits);
+    expect_rank(q, n, wanted);
+}
+
+static void check_random_ranks(void)
+{
+    uint64_t power = 1;
+    for (uint8_t places = 1; places <= 18; places++) {
+        power *= 10;
+        for (unsigned i = 0; i < scale_of(40, 200, 200); i++) {
+            const uint64_t n = random_word() >> random_word() % 64;
+            check_spellings(random_word() % power, power, places, n ? n : 1);
+            check_spellings(random_word() % power, power, places, power); /* without a rest */
+        }
     }
+    for (uint64_t n = 1; n <= 200; n += n < 26 ? 1 : scale_of(6, 1, 1)) /* 50, 98, 200 among them */
+        for (uint64_t percent = 0; percent < 100; percent++)
+            check_spellings(percent, 100, 2, n);
 }
 
 int main(void)
 {
     struct binning binning;
     check_ranks();
+    check_random_ranks();
     binning_log_linear(&binning);
     check_bins(&binning, false);
     check_tight(&binning, DBL_MIN, 1.11 / 65, 4);

@@ -157,7 +157,7 @@ static void decimals(void)
 static void check_vectors(void)
 {
     while (vectors_next("numbers")) {
-        const char *number = vector_text("number"), *wanted = vector_text("shown");
+        const char *number = vector_optional("number"), *wanted = vector_text("shown");
         char text[SHOW_NUMBER];
         if (!*number) {
             expect_decimal(vector_text("digits"), atoi(vector_text("point")), wanted);
