@@ -15,23 +15,25 @@ EXTRA_DIST += release/make_sbom release/licences
 bashcompletiondir = $(datadir)/bash-completion/completions
 zshcompletiondir = $(datadir)/zsh/site-functions
 fishcompletiondir = $(datadir)/fish/vendor_completions.d
+# They are made by a program, which a cross build runs only if configure was given an EMULATOR.
+if MAKES_COMPLETIONS
 nodist_bashcompletion_DATA = completions/gpuhisto.bash
 nodist_zshcompletion_DATA = completions/_gpuhisto
 nodist_fishcompletion_DATA = completions/gpuhisto.fish
-completions = $(nodist_bashcompletion_DATA) $(nodist_zshcompletion_DATA) $(nodist_fishcompletion_DATA)
+endif
 noinst_PROGRAMS = src/cli/make_completions
 src_cli_make_completions_SOURCES = src/cli/make_completions.c
 src_cli_make_completions_LDADD = $(gpuhisto_LDADD)
 src_cli_make_completions_LDFLAGS = $(gpuhisto_LDFLAGS)
-make_completions = $(MKDIR_P) completions; src/cli/make_completions$(EXEEXT)
-$(completions): src/cli/make_completions$(EXEEXT)
+make_completions = $(MKDIR_P) completions; $(EMULATOR) src/cli/make_completions$(EXEEXT)
+completions/gpuhisto.bash completions/_gpuhisto completions/gpuhisto.fish: src/cli/make_completions$(EXEEXT)
 completions/gpuhisto.bash:
 	$(AM_V_GEN)$(make_completions) bash >$@.new && mv $@.new $@
 completions/_gpuhisto:
 	$(AM_V_GEN)$(make_completions) zsh >$@.new && mv $@.new $@
 completions/gpuhisto.fish:
 	$(AM_V_GEN)$(make_completions) fish >$@.new && mv $@.new $@
-CLEANFILES += $(completions)
+CLEANFILES += completions/gpuhisto.bash completions/_gpuhisto completions/gpuhisto.fish
 
 # --- Debian packages: make deb, DEBFLAGS=-Ppkg.gpuhisto.cuda with CUDA too ---
 
