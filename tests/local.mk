@@ -64,7 +64,7 @@ memory_tests = $(emulated_tests) $(unit_tests) $(transcripts) \
 threaded_tests = \
 	tests/device/test_gpu_engine tests/device/test_zstd_files \
 	tests/cli/gpus_emulated.sh \
-	tests/cli/by.test tests/cli/sort.test \
+	tests/cli/by.test tests/cli/by_tables.test tests/cli/sort.test \
 	tests/cli/by.sh tests/cli/by_tables.sh tests/cli/compressed.sh tests/cli/gzip.sh tests/cli/interval.sh \
 	tests/cli/first_fault.sh tests/cli/many_cores.sh tests/cli/many_cores_csv.sh tests/cli/many_cores_gzip.sh tests/cli/progress.sh \
 	tests/cli/pieces_emulated.sh tests/cli/sort.sh tests/cli/zstd.sh \
