@@ -337,7 +337,7 @@ tests_device_test_kernels_emulated_LDADD = $(emulated)
 tests_device_test_rows_SOURCES = tests/device/test_rows.cpp
 tests_device_test_rows_LDADD = $(emulated)
 tests_device_gpuhisto_emulated_SOURCES = src/main.c tests/device/emulated_tuning.c
-tests_device_gpuhisto_emulated_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=options_parse
+tests_device_gpuhisto_emulated_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=options_parse -Wl,--wrap=cuda_devices_choose
 nodist_EXTRA_tests_device_gpuhisto_emulated_SOURCES = cxx.cpp
 tests_device_gpuhisto_emulated_LDADD = $(emulated)
 endif
@@ -363,7 +363,7 @@ transcripts = \
 	tests/cli/also.test tests/cli/by.test tests/cli/by_merge.test tests/cli/by_tables.test tests/cli/channels.test tests/cli/characters.test \
 	tests/cli/decimal.test tests/cli/diff.test tests/cli/diff_keys.test tests/cli/each.test tests/cli/fields.test tests/cli/formats.test \
 	tests/cli/headers.test tests/cli/json_path.test tests/cli/keys.test tests/cli/line.test tests/cli/lines_with.test tests/cli/lists.test \
-	tests/cli/merge.test tests/cli/npy.test tests/cli/numbers.test tests/cli/pairs.test tests/cli/part.test tests/cli/plot.test \
+	tests/cli/merge.test tests/cli/npy.test tests/cli/numbers.test tests/cli/output.test tests/cli/pairs.test tests/cli/part.test tests/cli/plot.test \
 	tests/cli/prometheus.test tests/cli/ranges.test tests/cli/regex.test tests/cli/right.test tests/cli/several_keys.test tests/cli/sort.test \
 	tests/cli/stats.test tests/cli/times.test tests/cli/units.test tests/cli/unsupported_format.test tests/cli/values.test tests/cli/weight.test \
 	tests/cli/where.test

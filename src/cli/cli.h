@@ -195,6 +195,9 @@ struct writer *run_begin_output(struct output *output);
 /* Closes the output, which reports a full disk or a closed descriptor. */
 void run_end_output(struct output *output, enum verbosity verbosity);
 
+/* The same, but returns the exit status if that fails, once it was told. */
+int run_close_output(struct output *output, enum verbosity verbosity);
+
 /* Puts the run into a sandbox (src/sandbox/sandbox.h), unless the user does not want that or a GPU
  * may be used. Input, tables and output are open, and no thread was started. `source` or `tables`
  * is NULL. */

@@ -218,7 +218,7 @@ struct option_row {
     unsigned max;            /* of a whole number from 1, an unsigned int */
     struct size_range sizes; /* of a uint64_t */
     const char *words[23];   /* of an enum, until NULL */
-    unsigned becomes;        /* an enum without a value */
+    unsigned becomes;        /* an enum without a value, not 0 */
     bool is_text;            /* tables have the value escaped, as JSON can have it */
 };
 

@@ -278,8 +278,6 @@ int drafts_finish(struct draft *drafts, unsigned count, struct error *error)
 {
     struct draft *draft = drafts;
     struct options *options = draft->options;
-    if (options->output && !*options->output)
-        return option_needs(draft, "output", "the name of a file", error);
     if (options->output && strcmp(options->output, "-") == 0)
         options->output = NULL;
     const struct options common = *options;
@@ -412,6 +410,8 @@ static int read_option(int code, const char *word, unsigned position, const char
                                                            .letter = is_letter ? (char)code : '\0',
                                                            .word = word,
                                                            .value = optarg};
+    if (optarg && !*optarg && strcmp(row->value, "FILE") == 0)
+        return option_needs(draft, row->name, "the name of a file", error);
     const int rc = option_set(row, draft, optarg, error);
     if (rc != 0 && is_letter)
         hint_letters(row, word, optarg, error);

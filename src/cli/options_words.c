@@ -79,8 +79,10 @@ static int add_field(const struct draft *draft, struct words *words)
         rc |= add_text(words, "--by=", draft->by[i].text);
     if (draft_gave(draft, "separator") && !is_comma)
         rc |= add_separator(words, draft->separator);
-    rc |= add_flag(draft, words, "csv") | add_flag(draft, words, "header-line");
-    rc |= add_text(words, "--after=", draft->after) | add_text(words, "--line=", draft->line);
+    rc |= add_flag(draft, words, "csv");
+    rc |= add_flag(draft, words, "header-line");
+    rc |= add_text(words, "--after=", draft->after);
+    rc |= add_text(words, "--line=", draft->line);
     rc |= add_text(words, "--weight=", draft->weight);
     for (size_t i = 0; i < filter->count; i++)
         rc |= add_text(words, filter->strings[i].is_unwanted ? "--lines-without=" : "--lines-with=",
@@ -95,7 +97,7 @@ static int add_field(const struct draft *draft, struct words *words)
     return rc;
 }
 
-/* Adds NAME and a bound, which bins_finish has read. */
+/* Adds NAME and a bound, which mode_finish has read. */
 static int add_bound(const struct draft *draft, struct words *words, const char *name,
                      const char *text)
 {
@@ -149,8 +151,9 @@ static int add_bins(const struct draft *draft, struct words *words)
     if (draft->log)
         rc |= add_base(words, draft->log);
     if (draft->min)
-        rc |= add_bound(draft, words, "--min=", draft->min) |
-              add_bound(draft, words, "--max=", draft->max);
+        rc |= add_bound(draft, words, "--min=", draft->min);
+    if (draft->min)
+        rc |= add_bound(draft, words, "--max=", draft->max);
     return rc;
 }
 
@@ -184,7 +187,7 @@ static int add_input(const struct draft *draft, struct words *words)
 int words_finish(const struct draft *draft, struct error *error)
 {
     struct words *words = &draft->options->words;
-    if ((add_mode(draft, words) | add_input(draft, words)) == 0) {
+    if (add_mode(draft, words) == 0 && add_input(draft, words) == 0) {
         draft->options->report.words = words;
         return 0;
     }

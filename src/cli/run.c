@@ -73,12 +73,22 @@ struct writer *run_begin_output(struct output *output)
     return out;
 }
 
-void run_end_output(struct output *output, enum verbosity verbosity)
+int run_close_output(struct output *output, enum verbosity verbosity)
 {
     struct error warning, error;
-    run_check(output_close(output, &warning, &error), &error);
+    if (output_close(output, &warning, &error) != 0) {
+        diag("%s", error.text);
+        return STATUS_FAILED;
+    }
     if (warning.text[0] && verbosity >= NORMAL)
         diag("warning: %s", warning.text);
+    return STATUS_COUNTED;
+}
+
+void run_end_output(struct output *output, enum verbosity verbosity)
+{
+    if (run_close_output(output, verbosity) != STATUS_COUNTED)
+        run_leave(STATUS_FAILED);
 }
 
 /* --- a run that prints a text --- */

@@ -392,7 +392,7 @@ static int record_shard(const struct shard *shard, struct shard_record *record)
 
 /* Says how many tokens are not numbers for the histograms of --also, whose lines are not known.
  * Ends the run if they are errors. */
-static void check_also(const struct options *options, const struct tally *tally)
+static bool check_also(const struct options *options, const struct tally *tally)
 {
     const struct file_tallies *files = options->pool.files;
     const bool is_error = options->pool.invalid == INVALID_ERROR;
@@ -411,29 +411,36 @@ static void check_also(const struct options *options, const struct tally *tally)
                  invalid == 1 ? "sample is not a number" : "samples are not numbers");
         is_wrong |= invalid > 0 && is_error;
     }
-    if (is_wrong)
-        run_leave(STATUS_FAILED);
+    return !is_wrong;
 }
 
-/* Prints the result, which the output ends with. */
-static void print_result(struct counting *run)
+/* Prints the result, which the output ends with. The exit status: whether that was possible or not,
+ * messages follow. */
+static int print_result(struct counting *run)
 {
     struct options *options = run->options;
     struct tally *tally = &run->tally;
-    check_also(options, tally);
+    struct error error;
+    if (!check_also(options, tally))
+        return STATUS_FAILED;
     if (!options->each && !options->pool.keys)
         skip_invalid(options, tally);
     fit_terminal(options, false);
-    struct writer *out = run_begin_output(run->output);
+    struct writer *out = output_open(run->output, &error);
+    if (!out) {
+        diag("%s", error.text);
+        return STATUS_FAILED;
+    }
     if (options->each)
         write_each(out, options, tally);
     else if (!options->pool.keys)
         write_tables(out, options, run->has_printed, tally);
     else
         run_write_keys(out, options, run->has_printed, tally, &run->said_utc);
-    run_end_output(run->output, options->verbosity);
-    for (; options; options = options->also, tally = tally->also)
+    const int status = run_close_output(run->output, options->verbosity);
+    for (; options && status == STATUS_COUNTED; options = options->also, tally = tally->also)
         hint_ranges(options, &options->spec, tally);
+    return status;
 }
 
 /* --- what is said of engines --- */
@@ -646,13 +653,13 @@ void run_count(struct options *options, struct output *output)
     source_close(run.source);
     if (options->part.of > 0 && record_shard(&run.shard, &run.record) != 0)
         run_fail("out of memory");
-    print_result(&run);
+    const int status = print_result(&run);
     print_engines(&run.outcome, options->verbosity);
     print_remarks(options, &run.remarks);
     if (options->pool.timing)
         print_timing(&run.outcome);
     /* Without CUDA's tear-down, which takes 100 ms, and longer while CUDA is still starting. */
-    if (run.outcome.gpu_opened || signals_interrupted())
-        run_leave(STATUS_COUNTED);
+    if (status != STATUS_COUNTED || run.outcome.gpu_opened || signals_interrupted())
+        run_leave(status);
     close_run(&run);
 }

@@ -5,7 +5,6 @@
 #include "format.h"
 #include "writer.h"
 
-
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -124,7 +123,7 @@ static void key_cells(struct table *table, const struct row *row, struct cells *
     show_ratio((double)counts[AFTER], (double)counts[BEFORE], cells->texts[3]);
     cells_add(cells, "difference", cells->texts[2]);
     cells_add(cells, "factor", cells->texts[3]);
-    if (diff->of)
+    if (diff->of && !table->format->is_picture)
         add_statistics(diff, cells);
 }
 

@@ -331,7 +331,7 @@ static void json_row(struct table *table, const struct row *row)
         write_group(out, table->names.groups, row->index);
     else if (is_named)
         writer_format(out, "\"bin\":\"%s\"", row->label.name);
-    if (!is_group && row->label.lo[0]) {
+    if (!is_group && (row->label.lo[0] || table->diff)) { /* empty if there are none */
         write_member(out, is_named ? ",\"lo\":" : "\"lo\":", row->label.lo);
         write_member(out, ",\"hi\":", row->label.hi);
     }
