@@ -8,7 +8,10 @@
  * then need not be large to be decoded in order. GPUHISTO_DEADLINE=MS is the time after which a GPU
  * that finishes nothing is lost.
  *
- * The program is linked so that calls of options_parse come here (--wrap). */
+ * GPUs of this machine are not looked for: there are as many as are emulated.
+ *
+ * The program is linked so that calls of these functions come here (--wrap). */
+#include "gpu/engine/gpu_engine.h"
 #include "src/cli/cli.h"
 
 #include <stdlib.h>
@@ -41,4 +44,16 @@ int __wrap_options_parse(int argc, char **argv, struct options *options, struct 
         options->pool.tuning.decoding_start = -1000;
     options->input.frame_memory = LARGE_UNIT;
     return rc;
+}
+
+int __real_cuda_devices_choose(struct gpu_list *gpus, unsigned wanted, const char *root,
+                               struct error *error);
+int __wrap_cuda_devices_choose(struct gpu_list *gpus, unsigned wanted, const char *root,
+                               struct error *error);
+
+int __wrap_cuda_devices_choose(struct gpu_list *gpus, unsigned wanted, const char *root,
+                               struct error *error)
+{
+    (void)root;
+    return __real_cuda_devices_choose(gpus, wanted, "/nowhere", error);
 }

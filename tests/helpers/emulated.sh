@@ -4,6 +4,7 @@ GPUHISTO=${EMULATED:-./tests/device/gpuhisto-emulated}
 ENGINE="--device=gpu --kernel=vectorized --chunk-size=64K" # the fastest to emulate
 ASKED=${SCALE:-full} # what few goes by
 SCALE=small
+unset CUDA_VISIBLE_DEVICES # of real ones
 export GPUHISTO ENGINE ASKED SCALE
 if [ ! -x "$GPUHISTO" ]; then
     echo "${0##*/}: skipped: $GPUHISTO was not built: that takes a C++17 compiler and a little-endian machine"
