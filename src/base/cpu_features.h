@@ -8,7 +8,7 @@
 /* cpu_has(NAME, "name"): true if programs can use these instructions of x86-64. NAME is glibc's,
  * "name" the compiler's. glibc has asked already. The compiler asks once more, some thirty times,
  * which in a virtual machine takes a twentieth of the time in which a small file is counted, as the
- * hypervisor answers. */
+ * hypervisor answers. What GLIBC_TUNABLES masks is not used. */
 #if defined __has_include
 #if __has_include(<sys/platform/x86.h>)
 #include <sys/platform/x86.h>

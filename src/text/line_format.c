@@ -342,11 +342,11 @@ void line_part_describe(const struct line_part *part, const unsigned char *begin
         const struct line_piece *missing = &format->pieces[match.count];
         const int name_len = (int)missing->name_len;
         if (format->kind == LINE_REGEX) {
-            error_set(what, "%s",
-                      regex_match(format->regex, &matcher, begin, (size_t)(end - begin)) ==
-                              REGEX_UNDECIDED
-                          ? regex_describe(&matcher)
-                          : "does not match --line");
+            struct regex_matcher again = {.data = NULL};
+            const bool is_undecided =
+                regex_match(format->regex, &again, begin, (size_t)(end - begin)) == REGEX_UNDECIDED;
+            error_set(what, "%s", is_undecided ? regex_describe(&again) : "does not match --line");
+            regex_matcher_close(&again);
         } else if (format->kind == LINE_SYSLOG) {
             error_set(what, "not a line of syslog, as there is no %.*s", name_len, missing->name);
         } else if (match.count == 0 && !begins_with(begin, end, format->lead, format->lead_len)) {
