@@ -198,7 +198,8 @@ template <typename T>
 static bool allocate_zeros(struct device *device, T **memory, size_t size, const char *doing)
 {
     return device_ok(device, cudaMalloc(memory, size), doing) &&
-           device_ok(device, cudaMemsetAsync(*memory, 0, size, device->counts_stream), doing);
+           device_ok(device, cudaMemsetAsync(*memory, 0, size, device->counts_stream),
+                     "zeroing what was allocated");
 }
 
 // The histogram, all zeros, and what snapshots in pages take.

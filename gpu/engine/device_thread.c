@@ -342,6 +342,7 @@ int pinned_open(struct pinned *pinned, size_t size, struct device_thread *thread
     return 0;
 }
 
+/* What cannot be unpinned stays mapped: the driver may still write to it. */
 void pinned_close(struct pinned *pinned)
 {
     if (!pinned->mapping)

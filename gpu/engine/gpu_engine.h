@@ -166,7 +166,7 @@ bool gpu_group_refused(const struct engine *engine, struct error *error);
 /* The state of GPUs, which may be another one the next time. */
 struct gpu_state {
     unsigned ready;   /* how many are open; */
-    unsigned idle;    /* of these, how many can begin a compressed file now, */
+    unsigned idle;    /* of these, how many have no compressed file, and may begin one, */
     unsigned feeding; /* and how many have one */
     bool has_failed;  /* one was lost, and counts with it, so that finish will return -1 */
 };

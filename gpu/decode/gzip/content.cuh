@@ -335,8 +335,8 @@ static __global__ void __launch_bounds__(GZIP_CRC_THREADS) gzip_crc(decode_batch
         const auto word_at = [=](unsigned i) {
             return i + 1 >= count ? 0 : words[i] & (i == 0 ? first_bits : 0xffffffffu);
         };
-        unsigned own =
-            0; // of this thread's words, each multiplied by what comes after it in all rows
+        // Of this thread's words, each multiplied by what comes after it in all rows.
+        unsigned own = 0;
         UNROLL_BY(4)
         for (unsigned first = 0; first < count; first += GZIP_CRC_THREADS)
             own = row[0][own & 255] ^ row[1][own >> 8 & 255] ^ row[2][own >> 16 & 255] ^
