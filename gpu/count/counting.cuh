@@ -4,6 +4,8 @@
 #ifndef GPUHISTO_GPU_COUNT_COUNTING_CUH
 #define GPUHISTO_GPU_COUNT_COUNTING_CUH
 
+#include <algorithm>
+
 #include "gpu/count/rows.cuh"
 
 extern "C" {
@@ -40,7 +42,7 @@ static inline struct sample_map sample_map_of(const struct histogram_spec *spec)
                      field->separator,
                      static_cast<unsigned>(field->after_len),
                      {}};
-        std::memcpy(map.field.after, field->after, field->after_len);
+        std::copy_n(field->after, field->after_len, map.field.after); // after may be null
     }
     map.groups = group_map_of(spec);
     return map;
