@@ -26,7 +26,7 @@ EXTRA_DIST += gpu/decode/plan.c $(decoder_sources) $(decoder_headers)
 
 cuda_sources = gpu/engine/device.cu gpu/decode/device_decoding.cu gpu/count/kernel_table.cu gpu/decode/stage_table.cu
 kernel_headers = \
-	gpu/count/bin_cache.cuh gpu/count/bitsliced.cuh gpu/count/characters.cuh gpu/count/counting.cuh \
+	gpu/count/bitsliced.cuh gpu/count/characters.cuh gpu/count/counting.cuh \
 	gpu/count/fields.cuh gpu/count/lanes.cuh gpu/count/launch.h gpu/count/numbers.cuh gpu/count/packed.cuh \
 	gpu/count/pairs.cuh gpu/count/partitioned.cuh gpu/count/rows.cuh gpu/count/textbook/aggregated.cuh \
 	gpu/count/textbook/clusters.cuh gpu/count/textbook/contiguous.cuh gpu/count/textbook/interleaved.cuh \

@@ -123,8 +123,7 @@ template <int Groups> DEVICE_INLINE void copies_wait()
 
 constexpr unsigned all_lanes = 0xffffffffu;
 
-// Returns what move(word) gives for each word of a value, which may be anything that is made of
-// words.
+// Returns what move(word) gives for each word of a value, whatever is made of words.
 template <typename Value, typename Move>
 DEVICE_INLINE Value warp_words(const Value &value, Move move)
 {

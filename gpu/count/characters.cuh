@@ -21,7 +21,7 @@
 #ifndef GPUHISTO_GPU_COUNT_CHARACTERS_CUH
 #define GPUHISTO_GPU_COUNT_CHARACTERS_CUH
 
-#include "gpu/count/bin_cache.cuh"
+#include "gpu/count/counting.cuh"
 #include "gpu/count/lanes.cuh"
 
 extern "C" {
@@ -112,8 +112,7 @@ DEVICE_INLINE character_bounds bounds_of(const unsigned (&words)[lane_words])
 // --- characters ---
 
 // Returns the code point of the valid character of two to four bytes that ends with byte `end` of
-// planes, from a lane's column of words. Each byte has six bits, and the first one's marks are cut
-// off.
+// planes, from a lane's column of words: six bits of each byte, and the first one's less its marks.
 DEVICE_INLINE unsigned character_up_to(const unsigned *column, unsigned end)
 {
     const unsigned *const word = column + end % 8 * 32;

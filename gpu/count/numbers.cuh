@@ -21,7 +21,7 @@
 #ifndef GPUHISTO_GPU_COUNT_NUMBERS_CUH
 #define GPUHISTO_GPU_COUNT_NUMBERS_CUH
 
-#include "gpu/count/bin_cache.cuh"
+#include "gpu/count/counting.cuh"
 
 extern "C" {
 #include "src/text/number.h"

@@ -4,14 +4,14 @@
 // packed: a counter of a byte for each bin, in shared memory, a table a block.
 //
 // Four times as many bins fit as with counters of 32 bits, up to 215,000. What a counter cannot
-// hold is carried, as bin_cache.cuh says. More bins are counted in several passes, as lanes
+// hold is carried, as counting.cuh says. More bins are counted in several passes, as lanes
 // does. To add up a table costs as much as so many bytes of data do: each block leaves its table in
 // global memory, where a second kernel adds up the counters of each bin, and adds to the histogram
 // once.
 #ifndef GPUHISTO_GPU_COUNT_PACKED_CUH
 #define GPUHISTO_GPU_COUNT_PACKED_CUH
 
-#include "gpu/count/bin_cache.cuh"
+#include "gpu/count/counting.cuh"
 #include "gpu/count/lanes.cuh"
 
 // Bytes of shared memory besides the counters: caches of carries and of runs, and a word a lane.

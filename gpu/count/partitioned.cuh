@@ -19,7 +19,7 @@
 #ifndef GPUHISTO_GPU_COUNT_PARTITIONED_CUH
 #define GPUHISTO_GPU_COUNT_PARTITIONED_CUH
 
-#include "gpu/count/bin_cache.cuh"
+#include "gpu/count/counting.cuh"
 
 // The ranges that values are sorted into. Their number is odd, so that values with a power of two
 // between them go to all of them, and at most about that of the blocks of the second kernel that
@@ -221,8 +221,7 @@ __global__ void __launch_bounds__(PARTITION_BLOCK, 1024 / PARTITION_BLOCK)
 
 // --- the second kernel ---
 
-// The division of ranges among blocks: the ranges that have values have one part or more each, in
-// order.
+// The division of ranges among blocks: ranges that have values have a part or more each, in order.
 struct partition_parts {
     unsigned parts[partition_ranges_max], firsts[partition_ranges_max];
     unsigned all, range;

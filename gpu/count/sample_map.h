@@ -79,8 +79,7 @@ struct group_map {
 /* Returns the map of a histogram, without its table; all zeros if it has no groups. */
 struct group_map group_map_of(const struct histogram_spec *spec);
 
-/* Allocates the table of a histogram that has groups, of *size bytes, for free(). NULL: out of
- * memory. */
+/* Allocates a histogram's table of groups, of *size bytes, for free(). NULL: out of memory. */
 void *group_table(const struct histogram_spec *spec, size_t *size);
 
 /* --- the field of a line that is the number: struct field without pointers --- */

@@ -461,8 +461,7 @@ void gpu_decoder_submit(struct gpu_decoder *decoder, struct chunk *chunk, uint64
     gpu->times.feeding.reading += clock_seconds_since(&decoder->filling);
     while (!gpu->is_lost && !decoder_queue_take(decoder, input, offset))
         wait_a_moment(gpu); /* for a batch */
-    /* At the end of a file of gzip it waits until it is known whether some of it must come again.
-     */
+    /* At the end of a gzip file it waits until it is known whether some of it must come again. */
     while (!gpu->is_lost && decoder->file.end == FILE_WHOLE &&
            decoder->file.walk.format == DECODE_GZIP &&
            (decoder_queue_has_planned(decoder) || decoder_queue_oldest(decoder, BATCH_DECODING)))

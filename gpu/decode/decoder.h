@@ -73,8 +73,7 @@ void gpu_decoder_submit(struct gpu_decoder *decoder, struct chunk *chunk, uint64
 int gpu_decoder_poll(struct gpu_decoder *decoder);
 
 /* Waits until all that was submitted is counted, and sets *rest; or takes back what was counted of
- * the file. The GPU may then take another file, from any thread. 0, or -1 as submit of an
- * engine. */
+ * the file. The GPU may then take another file, from any thread. 0, or -1 as engines' submit. */
 int gpu_decoder_finish(struct gpu_decoder *decoder, struct compressed_rest *rest);
 
 #endif

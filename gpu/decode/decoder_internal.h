@@ -87,8 +87,7 @@ void content_check_begin(struct gpu_decoder *decoder, struct decoder_batch *batc
  * that a lost device may still write to is not freed. */
 void content_check_close(struct gpu_decoder *decoder);
 
-/* --- memory: opened for the first file, and once more when a large one comes after small ones ---
- */
+/* --- memory: opened for the first file, and anew when a large one comes after small ones --- */
 
 enum input_state { INPUT_FREE, INPUT_FILLING, INPUT_COPYING };
 

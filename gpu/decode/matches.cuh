@@ -181,8 +181,7 @@ constexpr unsigned DECODE_LINK_RESIDENT = 1024;
 constexpr unsigned DECODE_LINK_RESIDENT = 1536;
 #endif
 
-// Links the tiles of all blocks, each by a CUDA block. Three of 512 threads leave each thread 40
-// registers.
+// Links the tiles of all blocks, each by a CUDA block. Three of 512 threads have 40 registers each.
 static __global__ void __launch_bounds__(DECODE_LINK_THREADS,
                                          DECODE_LINK_RESIDENT / DECODE_LINK_THREADS)
     decode_link(decode_batch batch)

@@ -47,8 +47,7 @@ struct decode_frame_end {
     uint32_t checksum; /* the lower half of the content's XXH64 */
 };
 
-/* A batch that is planned. The caller provides the arrays, of as many elements as `capacity` says.
- */
+/* A batch that is planned. The caller provides the arrays, whose elements `capacity` tells. */
 struct decode_plan {
     struct decode_capacity capacity;
     struct decode_block *block;
@@ -141,8 +140,7 @@ enum decode_planned decode_walk_plan(struct decode_walk *walk, struct decode_pla
                                      const unsigned char *in, size_t len, bool is_end);
 
 /* Learns how much content a piece of gzip has given: the next pieces have a size that leaves room
- * for some more. After a piece for which there was no room, perhaps for another reason, they grow
- * slowly. */
+ * for some more, and grow slowly after one for which there was none, perhaps for another reason. */
 void gzip_plan_learn(struct decode_walk *walk, const struct decode_plan *plan, uint32_t content);
 
 /* Goes back to a piece for which there was no room, and makes it smaller. False: it cannot be. */

@@ -255,8 +255,7 @@ static uint64_t tail_of(const struct decoder_file *file, const struct decode_ver
 }
 
 /* Sends a good batch to be counted that has such a tail, with the tail of the one before. An empty
- * one has its position at once. The last byte of pairs is counted again, as it is in two of
- * them. */
+ * one has its position at once. The last byte of pairs is in two of them, so it comes again. */
 static void count(struct gpu_decoder *decoder, struct decoder_batch *batch, uint32_t tail)
 {
     struct gpu_engine *gpu = decoder->gpu;

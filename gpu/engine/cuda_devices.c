@@ -54,8 +54,7 @@ static void grow(struct gpu_list *gpus, unsigned wanted, const char *list, int f
     }
 }
 
-/* Makes these GPUs the only ones that CUDA sees. False if the user's list lacks one, or memory is
- * short. */
+/* Makes CUDA see these GPUs only. False if the user's list lacks one, or memory is short. */
 static bool show(const struct gpu_list *gpus, const char *list)
 {
     size_t capacity = list ? strlen(list) + 1 : 0, used = 0;

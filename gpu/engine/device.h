@@ -46,8 +46,7 @@ static inline bool row_pages_has(const struct histogram_spec *spec)
     return spec->mode->has_characters && !spec->groups;
 }
 
-/* Returns the number of pages of `rows` rows. The last one may be shorter, and is counted as
- * whole. */
+/* Returns the number of pages of `rows` rows, with the last one, which may be shorter. */
 static inline size_t row_pages_of(size_t rows)
 {
     return (rows + ROW_PAGE - 1) / ROW_PAGE;
@@ -146,8 +145,7 @@ struct device_counts {
 };
 
 /* Bytes [begin, begin + len) of the content of a batch that was not refused. Bytes that were kept
- * from before it have negative numbers. The batch must not be decoded again until they were
- * copied. */
+ * from before it have negative numbers. The batch is not decoded again until they were copied. */
 struct device_content {
     int64_t begin;
     size_t len;

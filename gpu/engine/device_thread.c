@@ -189,8 +189,7 @@ static int poll(struct device_thread *thread, enum device_work_kind kind)
     return 1;
 }
 
-/* Polls work of all kinds. Returns 1 if any has arrived, 0 if none has, -1 if the device is
- * lost. */
+/* Polls all kinds of work. Returns 1 if any has arrived, 0 if none, -1 if the device is lost. */
 static int poll_all(struct device_thread *thread)
 {
     int arrived = 0;

@@ -529,8 +529,7 @@ static const struct engine_ops gpu_ops = {
     .close = gpu_close,
 };
 
-/* Opens the device by the strategy of the options, or the fastest for which it has memory. 0 or -1.
- */
+/* Opens the device by the options' strategy, or the fastest for which it has memory. 0 or -1. */
 static int open_device(struct gpu_engine *gpu, struct error *error)
 {
     struct gpu_options *options = &gpu->options;

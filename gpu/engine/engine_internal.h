@@ -42,8 +42,7 @@ int device_thread_call(struct device_thread *thread, device_call *call, void *ar
 /* Has work enqueued. Whatever it points to must not change until the work was seen to be done. */
 int device_thread_post(struct device_thread *thread, const struct device_work *work);
 
-/* Returns 1 if all work of this kind and number has arrived, 0 if not yet, -1: the device is lost.
- */
+/* Returns 1 if all work of this kind and number has arrived, 0 if not, -1 if the device is lost. */
 int device_thread_arrived(struct device_thread *thread, enum device_work_kind kind,
                           unsigned number);
 

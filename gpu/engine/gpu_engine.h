@@ -52,8 +52,8 @@ static inline unsigned cuda_devices_max(const struct gpu_list *gpus)
  * 0, or -1 with the error set: one that is not wanted does not exist.
  *
  * Sets CUDA_VISIBLE_DEVICES, so it must be called before other threads start. The copy of the
- * user's list is never freed. `root` goes before /dev, where GPUs are looked for: "", or a test's
- * folder. */
+ * user's list is never freed. `root` goes before /dev, where GPUs are looked for; "" but in tests.
+ */
 int cuda_devices_choose(struct gpu_list *gpus, unsigned wanted, const char *root,
                         struct error *error);
 

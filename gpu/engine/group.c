@@ -55,7 +55,7 @@ unsigned gpu_group_engines(const struct engine *gpu, bool in_turn, struct engine
     return count;
 }
 
-/* Returns a chunk of the first GPU that has a free one. Sets *alive to how many may have one later.
+/* Returns a chunk of the first GPU that has one free. Sets *alive to how many may have one later.
  */
 static struct chunk *try_acquire(struct gpu_group *group, unsigned *alive)
 {

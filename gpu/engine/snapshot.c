@@ -31,8 +31,7 @@ static size_t rows_of(uint64_t page, size_t rows)
     return left < ROW_PAGE ? left : ROW_PAGE;
 }
 
-/* True if a page can have come after `good`, which is NULL if the page is new; adds its counts to
- * *sum. */
+/* True if a page can have come after `good`, or NULL for none; adds its counts to *sum. */
 static bool page_follows(const uint64_t *seen, const uint64_t *good, size_t rows, uint64_t *sum)
 {
     bool is_down = false;

@@ -192,8 +192,7 @@ DEVICE_INLINE bool gzip_make_code(gzip_code<Symbols> &code, gzip_entry *table,
 
 enum gzip_read { GZIP_READ, GZIP_SHORT, GZIP_WRONG };
 
-// Makes the table of the precode, whose `count` lengths begin at `bit`. False if it is not
-// complete.
+// Makes the table of the precode, whose `count` lengths begin at `bit`. False: it is incomplete.
 DEVICE_INLINE bool gzip_read_precode(gzip_codes &codes, const gzip_input &input, unsigned bit,
                                      unsigned count)
 {

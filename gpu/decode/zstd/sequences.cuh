@@ -106,8 +106,7 @@ struct walk_work {
     uint32_t offsets[1u << offset_log_max];
     fse_count counts[walk_tables][sequence_codes_max];
     uint32_t logs[walk_tables]; // by enum decode_table
-    // The last piece comes first, once more, since words before a piece are read with it; then all
-    // pieces.
+    // The last piece, since words before a piece are read with it; then all pieces.
     alignas(16) uint32_t stream[4 + 4 * walk_pieces];
 
     __device__ __forceinline__ sequence_cells cells(uint32_t literal, uint32_t match,

@@ -180,8 +180,7 @@ static __device__ fse_description fse_read(const unsigned char *in, byte_span sp
         put(symbol++, static_cast<fse_count>(static_cast<int>(value) - 1));
         left -= value > 0 ? value - 1 : 1;
         bits = highest_bit(left) + 1;
-        // A count of 0 is followed by two bits that say how many more there are, and 3 by two more
-        // bits.
+        // After a count of 0, two bits say how many more there are; after 3, two more bits follow.
         for (uint32_t zeros = value == 1 ? 3 : 0; zeros == 3;) {
             zeros = bytes_at(in, span.at + bit / 8) >> bit % 8 & 3;
             bit += 2;
