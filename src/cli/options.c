@@ -31,26 +31,20 @@ static bool is_listed(const char *terms, const struct option_row *row)
     return false;
 }
 
-/* Refuses another mode, of a row below, besides the mode of a row that was given. */
-static int check_modes(const struct draft *draft, const struct option_row *row, struct error *error)
-{
-    const struct term one = {.row = row};
-    struct term other = {.row = row + 1};
-    for (; option_mode(row) && other.row < option_table.rows + option_table.count; other.row++)
-        if (option_mode(other.row) && draft_gave_term(draft, &other))
-            return option_refuse_pair(draft, &one, &other, "", error);
-    return 0;
-}
-
-/* Checks the columns `conflicts`, `instead` and `only_with` of an option that was given. */
+/* Checks an option that was given against others: another mode of a row below, and the columns
+ * `conflicts`, `instead` and `only_with`. */
 static int check_conflicts(const struct draft *draft, const struct option_row *row,
                            struct error *error)
 {
     const struct term one = {.row = row};
-    if (check_modes(draft, row, error) != 0 ||
-        option_conflict(draft, row->name, row->conflicts, "", error) != 0)
+    const bool is_mode = option_mode(row) != NULL;
+    for (struct term other = {.row = row + 1};
+         is_mode && other.row < option_table.rows + option_table.count; other.row++)
+        if (draft_gave_term(draft, &other) && option_mode(other.row))
+            return option_refuse_pair(draft, &one, &other, "", error);
+    if (option_conflict(draft, row->name, row->conflicts, "", error) != 0)
         return OPTIONS_WRONG;
-    for (const struct option_instead *at = row->instead; at && at->terms; at++)
+    for (const struct option_instead *at = row->instead; at->terms; at++)
         if (option_conflict(draft, row->name, at->terms, at->hint, error) != 0)
             return OPTIONS_WRONG;
     for (size_t i = 0; row->only_with && i < option_table.count; i++) {
@@ -101,14 +95,14 @@ static int check_needs(const struct draft *draft, const struct option_row *row, 
  * OPTIONS_WRONG with an error. */
 static int check_rules(const struct draft *draft, struct error *error)
 {
-    int rc = 0;
-    for (size_t i = 0; i < option_table.count && rc == 0; i++)
-        if (draft_gave(draft, option_table.rows[i].name))
-            rc = check_conflicts(draft, &option_table.rows[i], error);
-    for (size_t i = 0; i < option_table.count && rc == 0; i++)
-        if (draft_gave(draft, option_table.rows[i].name))
-            rc = check_needs(draft, &option_table.rows[i], error);
-    return rc;
+    const struct option_row *const end = option_table.rows + option_table.count;
+    for (struct term term = {.row = option_table.rows}; term.row < end; term.row++)
+        if (draft_gave_term(draft, &term) && check_conflicts(draft, term.row, error) != 0)
+            return OPTIONS_WRONG;
+    for (struct term term = {.row = option_table.rows}; term.row < end; term.row++)
+        if (draft_gave_term(draft, &term) && check_needs(draft, term.row, error) != 0)
+            return OPTIONS_WRONG;
+    return 0;
 }
 
 /* --- several histograms of one input: --also --- */
