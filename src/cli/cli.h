@@ -108,13 +108,12 @@ int options_parse(int argc, char **argv, struct options *options, struct error *
 /* Finishes pending options, with the type that the first file's header says. As options_parse. */
 int options_finish_type(struct options *options, const char *type, struct error *error);
 
-/* Makes the histogram that the "options" of a table describe; free its bins. 0; or -1 with an error
- * if they are wrong, not spelled as gpuhisto does, or made bins over what was seen. */
-int options_build(const struct words *words, struct histogram_spec *spec, struct error *error);
-
-/* Sets what each --by of a table's "options" was: options->by_fields, and whether these are
- * numbers, as the keys say. 0, or -1 with an error. */
-int options_build_keys(const struct words *words, struct options *options, struct error *error);
+/* Makes the histogram that the "options" of a table describe; free its bins. Its keys say which of
+ * their fields are numbers, and run->by_fields becomes what each --by was, unless `run` is NULL. 0;
+ * or -1 with an error if they are wrong, not spelled as gpuhisto does, or made bins over what was
+ * seen. */
+int options_build(const struct words *words, struct histogram_spec *spec, struct options *run,
+                  struct error *error);
 
 /* Sorts the "options" of a table, all of which are about bins if it is by key; free them. Any
  * thread. 0; or -1 with an error if one of them is unknown. */

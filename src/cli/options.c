@@ -542,75 +542,55 @@ static int set_words(const struct words *typed, struct draft *draft, struct erro
     return drafts_finish(draft, 1, error);
 }
 
-/* Reads words to options, which refer to *typed. 0, or -1 with an error and nothing to free. */
-static int read_words(const struct words *words, struct words *typed, struct options *options,
-                      struct error *error)
+/* Takes the histogram from the options of a table, with the bins that tables show if these are not
+ * the bins that are counted, and without what only reading lines needs: it refers to what is freed.
+ * 0, or -1 with an error. */
+static int take_spec(struct options *read, struct histogram_spec *spec, struct error *error)
 {
-    struct draft *draft = calloc(1, sizeof *draft);
-    if (!draft || words_copy(typed, words) != 0) {
-        free(draft);
-        return error_set(error, "out of memory");
+    const unsigned log_parts = read->report.bins.log_parts;
+    if (log_parts > 0) {
+        const unsigned channels = histogram_spec_channels(&read->spec);
+        binning_free(&read->spec.binning);
+        if (binning_decades(&read->spec.binning, log_parts) != BINNING_OK)
+            return error_set(error, "out of memory");
+        read->spec.bins = ROWS(&read->spec.binning) * channels;
     }
-    draft_begin(draft, options);
-    const int rc = set_words(typed, draft, error);
-    free(draft);
-    if (rc != 0)
-        words_free(typed);
-    return rc == 0 ? 0 : -1;
-}
-
-/* Gives a histogram the bins that its tables show, if these are not the bins that are counted. 0,
- * or -1 with an error and nothing to free. */
-static int build_shown(struct histogram_spec *spec, const struct report_options *report,
-                       struct error *error)
-{
-    const unsigned channels = histogram_spec_channels(spec);
-    if (report->bins.log_parts == 0)
-        return 0;
-    binning_free(&spec->binning);
-    if (binning_decades(&spec->binning, report->bins.log_parts) != BINNING_OK)
-        return error_set(error, "out of memory");
-    spec->bins = ROWS(&spec->binning) * channels;
+    *spec = read->spec;
+    read->spec.binning = (struct binning){0};
+    spec->lines.field = (struct field){.kind = FIELD_NONE};
+    for (unsigned i = 0; i < KEY_FIELDS_MAX; i++)
+        spec->lines.keys[i].field =
+            (struct field){.kind = FIELD_NONE, .number = spec->lines.keys[i].field.number};
+    spec->lines.filter = (struct line_filter){.count = 0};
     return 0;
 }
 
-int options_build_keys(const struct words *words, struct options *options, struct error *error)
+int options_build(const struct words *words, struct histogram_spec *spec, struct options *run,
+                  struct error *error)
 {
-    struct words typed = {.list = NULL};
+    struct words typed = {.list = NULL}; /* to which all that is read refers */
     struct options read;
-    if (read_words(words, &typed, &read, error) != 0)
-        return -1;
-    for (unsigned i = 0; i < read.spec.lines.key_count; i++)
-        options->spec.lines.keys[i].field.number = read.spec.lines.keys[i].field.number;
-    memcpy(options->by_fields, read.by_fields, sizeof options->by_fields);
-    words_free(&typed);
-    options_free(&read);
-    return 0;
-}
-
-int options_build(const struct words *words, struct histogram_spec *spec, struct error *error)
-{
-    struct words typed = {.list = NULL};
-    struct options options;
-    if (read_words(words, &typed, &options, error) != 0)
-        return -1;
-    const bool is_written = words_same(words, &options.words);
-    words_free(&typed); /* the options refer to it */
-    if (is_written && options.report.bins.max == 0) {
-        *spec = options.spec;
-        /* It refers to what is freed, and only counting needs it. */
-        spec->lines.field = (struct field){.kind = FIELD_NONE};
-        for (unsigned i = 0; i < KEY_FIELDS_MAX; i++)
-            spec->lines.keys[i].field = (struct field){.kind = FIELD_NONE};
-        spec->lines.filter = (struct line_filter){.count = 0};
-        words_free(&options.words);
-        return build_shown(spec, &options.report, error);
+    struct draft *draft = calloc(1, sizeof *draft);
+    int rc = -1;
+    if (!draft || words_copy(&typed, words) != 0) {
+        error_set(error, "out of memory");
+        goto end;
     }
-    error_set(error, "%s",
-              is_written
-                  ? "was counted with --bins but without --min and --max, so its bins fit only "
-                    "its own numbers; count without --bins, and give --bins to --merge"
-                  : not_written);
-    options_free(&options);
-    return -1;
+    draft_begin(draft, &read);
+    if (set_words(&typed, draft, error) != 0)
+        goto end;
+    if (!words_same(words, &read.words))
+        error_set(error, not_written);
+    else if (read.report.bins.max > 0)
+        error_set(error, "was counted with --bins but without --min and --max, so its bins fit "
+                         "only its own numbers; count without --bins, and give --bins to --merge");
+    else
+        rc = take_spec(&read, spec, error);
+    if (rc == 0 && run)
+        memcpy(run->by_fields, read.by_fields, sizeof run->by_fields);
+    options_free(&read);
+end:
+    words_free(&typed);
+    free(draft);
+    return rc;
 }

@@ -214,10 +214,8 @@ static void diff_keys(struct options *options, struct output *output, struct sid
 {
     struct key_tallies *before = sides->before.keys, *after = sides->after.keys;
     bool said_utc = false;
-    struct error error;
     char columns[RUN_COLUMNS_SIZE];
     options->spec = sides->before.spec;
-    run_check(options_build_keys(&sides->before.first.options, options, &error), &error);
     add_names(before, after);
     add_names(after, before);
     if (key_times_are_used(&options->spec)) {
@@ -256,6 +254,7 @@ void run_diff(struct options *options, struct output *output, const struct preop
 {
     const struct merge empty = {.form.build = options_build,
                                 .form.sort = options_sort,
+                                .form.run = options,
                                 .form.has_order = options->report.stats ||
                                                   group_order_needs_moments(&options->report.order),
                                 .form.max_keys = options->max_keys,

@@ -137,21 +137,19 @@ void run_merge(struct options *options, struct output *output, const struct preo
 {
     struct merge merge = {.form.build = options_build,
                           .form.sort = options_sort,
+                          .form.run = options,
                           .form.has_moments = options->report.stats,
                           .form.has_order = group_order_needs_moments(&options->report.order),
                           .form.is_cumulative = options->report.format->is_cumulative,
                           .form.max_keys = options->max_keys,
                           .form.max_key_bytes = run_max_key_bytes(options->max_keys)};
     struct shard_record proof = {.shard_count = 0};
-    struct error error;
     add_files(options, files, &merge);
     check_shown(options, &merge);
     check_shards(options, &merge, &proof);
     options->spec = merge.spec;
     options->pool.keys = merge.keys;
     options->report.words = merge_options(&merge);
-    if (merge.keys)
-        run_check(options_build_keys(&merge.first.options, options, &error), &error);
     run_warn_of_others(options, &merge);
     insert_bins(merge_options(&merge), options->report.bins.max);
     struct writer *out = run_begin_output(output);

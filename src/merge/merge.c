@@ -89,7 +89,7 @@ static int begin(struct merge *merge, const struct parsed_table *table, const ch
     const struct words *options = &table->options;
     if (words_copy(&merge->first.options, options) != 0)
         goto no_memory;
-    if (merge->form.build(options, &merge->spec, error) != 0 ||
+    if (merge->form.build(options, &merge->spec, merge->form.run, error) != 0 ||
         merge->form.sort(options, &merge->first.sorted, error) != 0)
         return -1;
     if (merge->spec.mode->has_characters && merge->form.has_moments)

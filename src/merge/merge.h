@@ -62,10 +62,12 @@ void seen_rows_free(struct seen_rows *seen);
 
 /* --- merge.c: the sum --- */
 
-/* Makes the histogram that a table's options describe; free its bins. 0; or -1 with an error if no
- * table that can be added up has such options. Not for two threads at once. */
+/* Makes the histogram that a table's options describe; free its bins. Tells `run`, unless it is
+ * NULL, what keys are called. 0; or -1 with an error if no table that can be added up has such
+ * options. Not for two threads at once. */
+struct options;
 typedef int merge_builder(const struct words *options, struct histogram_spec *spec,
-                          struct error *error);
+                          struct options *run, struct error *error);
 
 /* Sorts a table's options; free them. 0, or -1 with an error. */
 typedef int merge_sorter(const struct words *options, struct table_words *sorted,
@@ -82,10 +84,11 @@ struct merge_others {
 struct merge_form {
     merge_builder *build;
     merge_sorter *sort;
-    bool has_moments;   /* --stats needs moments */
-    bool has_order;     /* --sort needs them, too, by a statistic of keys */
-    bool is_cumulative; /* --format=prometheus does, and bins with their upper edge */
-    size_t max_keys;    /* of tables by key, together: see key_tallies_open */
+    struct options *run; /* for `build`; or NULL */
+    bool has_moments;    /* --stats needs moments */
+    bool has_order;      /* --sort needs them, too, by a statistic of keys */
+    bool is_cumulative;  /* --format=prometheus does, and bins with their upper edge */
+    size_t max_keys;     /* of tables by key, together: see key_tallies_open */
     uint64_t max_key_bytes;
 };
 

@@ -58,7 +58,7 @@ void made_build(const char *const *words, struct words *options, struct histogra
     *options = (struct words){.list = NULL};
     for (size_t i = 0; i < MADE_WORDS && words[i]; i++)
         words_format(options, "%s", words[i]);
-    if (options_build(options, spec, &error) != 0) {
+    if (options_build(options, spec, NULL, &error) != 0) {
         printf("%s: %s\n", words[0], error.text);
         abort();
     }
