@@ -232,19 +232,6 @@ void table_cells(struct table *table, const struct row *row, struct cells *cells
 /* Sets the rows, and what they are of. */
 void table_show(struct table *table, struct counts shown);
 
-/* Returns the sums of the rows of a channel, from 0. */
-struct totals table_channel(const struct table *table, unsigned channel);
-
-/* Finds the statistics of what was counted: those of the mode; of numbers also quantiles, and the
- * moments that an exact merge needs. False: there are no moments. */
-void table_statistics(const struct table *table, struct statistics *statistics);
-struct quantiles table_quantiles(const struct table *table);
-bool table_moments(const struct table *table, struct moments_text *text, uint64_t *lowest,
-                   uint64_t *highest);
-
-/* True if a number that was counted, or an edge, is below 0. */
-bool table_has_negative(const struct table *table);
-
 /* Calls visit for each row that is shown, until writing fails. */
 void table_each_row(struct table *table, void (*visit)(struct table *table, const struct row *row));
 

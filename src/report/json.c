@@ -212,8 +212,10 @@ static void write_channels(struct table *table)
 {
     struct writer *out = table->out;
     const unsigned channels = table->channels;
+    const struct histogram_spec spec = histogram_spec_of_channel(table->shown.spec);
     for (unsigned channel = 0; channels > 1 && channel < channels; channel++) {
-        const struct totals totals = table_channel(table, channel);
+        const struct tally tally = tally_of_channel(table->shown.tally, channel);
+        const struct totals totals = rows_add_up(&spec, &tally);
         json_count(out, channel ? ",{\"total\":" : ",\"channels\":[{\"total\":", totals.samples);
         write_outside(out, &totals);
         writer_text(out, channel + 1 < channels ? "}" : "}]");
@@ -353,7 +355,7 @@ static void write_quantiles(struct table *table)
 {
     struct writer *out = table->out;
     const struct report_options *options = table->options;
-    struct quantiles quantiles = table_quantiles(table);
+    struct quantiles quantiles = quantiles_of(table->counted.spec, table->counted.tally);
     writer_text(out, "\"quantiles\":[");
     for (size_t i = 0; i < options->quantile_count; i++) {
         const struct probability *q = &options->quantiles[i];
@@ -386,33 +388,32 @@ static void write_statistic(struct writer *out, const struct statistic *statisti
 }
 
 /* Writes what an exact merge of statistics needs. */
-static void write_moments(struct writer *out, const struct moments_text *text, uint64_t lowest,
-                          uint64_t highest)
+static void write_moments(struct writer *out, const struct moments *moments, bool is_whole)
 {
-    write_member(out, ",\"moments\":{\"least\":", text->least);
-    write_member(out, ",\"greatest\":", text->greatest);
-    json_count(out, ",\"lowest\":", lowest);
-    json_count(out, ",\"highest\":", highest);
+    struct moments_text text;
+    moments_show(moments, is_whole, &text);
+    write_member(out, ",\"moments\":{\"least\":", text.least);
+    write_member(out, ",\"greatest\":", text.greatest);
+    json_count(out, ",\"lowest\":", moments->lowest);
+    json_count(out, ",\"highest\":", moments->highest);
     writer_text(out, ",\"sum\":");
-    write_string(out, text->sum);
+    write_string(out, text.sum);
     writer_text(out, ",\"squares\":");
-    write_string(out, text->squares);
+    write_string(out, text.squares);
     writer_text(out, ",\"check\":");
-    write_string(out, text->check);
+    write_string(out, text.check);
     writer_char(out, '}');
 }
 
 static void json_statistics(struct table *table, const struct statistics *statistics)
 {
     struct writer *out = table->out;
-    struct moments_text moments;
-    uint64_t lowest, highest;
-    const bool has_moments = table_moments(table, &moments, &lowest, &highest);
+    const struct moments *moments = table->counted.tally->moments;
     if (table->channel <= 1)
         writer_text(out, "],");
     if (table->channel > 0)
         writer_text(out, table->channel == 1 ? "\"channel_stats\":[{" : ",{");
-    if (has_moments)
+    if (moments)
         write_quantiles(table);
     writer_text(out, "\"stats\":{");
     for (size_t i = 0; i < statistics->count; i++) {
@@ -420,8 +421,8 @@ static void json_statistics(struct table *table, const struct statistics *statis
         write_statistic(out, &statistics->list[i]);
     }
     writer_char(out, '}');
-    if (has_moments)
-        write_moments(out, &moments, lowest, highest);
+    if (moments)
+        write_moments(out, moments, table->counted.spec->binning.is_whole);
     if (table->channel > 0)
         writer_char(out, '}');
 }

@@ -106,9 +106,15 @@ static void write_sample(struct table *table, const char *suffix, const char *va
  * number, and no count without a sum. */
 static void prometheus_end(struct table *table)
 {
-    struct statistics statistics;
-    table_statistics(table, &statistics);
-    for (size_t i = 0; i < statistics.count && !table_has_negative(table); i++) {
+    const struct counts *counted = &table->counted;
+    const struct binning *binning = &counted->spec->binning;
+    const double first = binning->is_whole ? (double)binning_shown_whole_edge(binning, 0)
+                                           : binning_shown_edge(binning, 0);
+    struct statistics statistics = {.count = 0};
+    if (!(first >= 0) || counted->tally->moments->min < 0)
+        return;
+    counted->spec->mode->add_statistics(counted->spec, counted->tally, &statistics);
+    for (size_t i = 0; i < statistics.count; i++) {
         const struct statistic *statistic = &statistics.list[i];
         if (strcmp(statistic->name, "sum") == 0 || strcmp(statistic->name, "count") == 0)
             write_sample(table, statistic->name, statistic->value);

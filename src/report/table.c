@@ -20,45 +20,6 @@ void table_show(struct table *table, struct counts shown)
     table->channels = histogram_spec_channels(shown.spec);
 }
 
-struct totals table_channel(const struct table *table, unsigned channel)
-{
-    const struct histogram_spec spec = histogram_spec_of_channel(table->shown.spec);
-    const struct tally tally = tally_of_channel(table->shown.tally, channel);
-    return rows_add_up(&spec, &tally);
-}
-
-void table_statistics(const struct table *table, struct statistics *statistics)
-{
-    statistics->count = 0;
-    table->counted.spec->mode->add_statistics(table->counted.spec, table->counted.tally,
-                                              statistics);
-}
-
-struct quantiles table_quantiles(const struct table *table)
-{
-    return quantiles_of(table->counted.spec, table->counted.tally);
-}
-
-bool table_moments(const struct table *table, struct moments_text *text, uint64_t *lowest,
-                   uint64_t *highest)
-{
-    const struct moments *moments = table->counted.tally->moments;
-    if (!moments)
-        return false;
-    moments_show(moments, table->counted.spec->binning.is_whole, text);
-    *lowest = moments->lowest;
-    *highest = moments->highest;
-    return true;
-}
-
-bool table_has_negative(const struct table *table)
-{
-    const struct binning *binning = &table->counted.spec->binning;
-    const double first = binning->is_whole ? (double)binning_shown_whole_edge(binning, 0)
-                                           : binning_shown_edge(binning, 0);
-    return !(first >= 0) || table->counted.tally->moments->min < 0;
-}
-
 /* --- cells --- */
 
 void percent_show(uint64_t part, uint64_t whole, unsigned digits, char text[PERCENT_TEXT])
