@@ -86,7 +86,7 @@ gpuhisto_sources = \
 	src/merge/merge.c src/merge/merge.h \
 	src/merge/parsed_table.c src/merge/parsed_table.h \
 	src/merge/shard_proof.c src/merge/table_rows.c \
-	src/report/delimited.c src/report/diff.c src/report/format.h src/report/formats.def \
+	src/report/delimited.c src/report/diff.c src/report/format.h \
 	src/report/group_order.c src/report/groups.c src/report/heat.c src/report/json.c \
 	src/report/output.c src/report/output.h src/report/plot.c src/report/prometheus.c \
 	src/report/report.c src/report/report.h src/report/rows.c src/report/table.c src/report/writer.c src/report/writer.h

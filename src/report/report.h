@@ -62,10 +62,8 @@ struct format {
 
 /* All formats, ended by NULL. The first one is the default. */
 extern const struct format *const formats[];
-
-#define FORMAT(name) extern const struct format format_##name;
-#include "src/report/formats.def"
-#undef FORMAT
+extern const struct format format_tsv, format_csv, format_json, format_plot, format_prometheus,
+    format_pgm;
 
 #define PICTURE_ROWS 40    /* that people see at a glance */
 #define PICTURE_CROWDED 90 /* percent of the samples in one bar: then others cannot be seen */
