@@ -245,9 +245,9 @@ void run_enter_sandbox(const struct options *options, const struct output *outpu
     if (against) {
         error_set(&text, "none: %s", against);
     } else {
-        if (options->report.format->prepare)
-            options->report.format->prepare();
-        if (source) /* while libraries can be opened */
+        if (options->report.format->is_picture)
+            (void)screen_of(STDOUT_FILENO); /* while the user's locale can be loaded */
+        if (source)                         /* while libraries can be opened */
             source_load_codecs(source);
         sandbox_begin(&sandbox);
         allow_run(&sandbox, options, output, source, tables);

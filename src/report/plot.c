@@ -74,12 +74,6 @@ size_t screen_width(const char *text, size_t left)
     return width;
 }
 
-/* Loads the user's locale, before the sandbox forbids opening its files. */
-static void screen_prepare(void)
-{
-    (void)locale_of_utf8();
-}
-
 struct screen screen_of(int fd)
 {
     struct winsize size = {0};
@@ -339,7 +333,6 @@ static void plot_statistics(struct table *table, const struct statistics *statis
 const struct format format_plot = {
     .name = "plot",
     .is_picture = true,
-    .prepare = screen_prepare,
     .heat = true,
     .measure = plot_measure,
     .begin = plot_begin,

@@ -26,8 +26,8 @@ struct writer;
 struct table;
 struct row;
 
-/* Functions are called in this order; prepare, measure, statistics and end may be NULL. Errors stay
- * with table->out. */
+/* Functions are called in this order; measure, statistics and end may be NULL. Errors stay with
+ * table->out. */
 struct format {
     const char *name;
     char separator;    /* of columns: rows of all groups follow each other, and statistics take the
@@ -43,7 +43,6 @@ struct format {
     const char *last_line;   /* below all tables, also if there are none; NULL: no such line */
     bool heat;               /* numbers by key as one picture; otherwise a table for each key */
 
-    void (*prepare)(void); /* what the sandbox would forbid */
     /* Once for each row, and before for the header (NULL), if there is one. */
     void (*measure)(struct table *table, const struct row *row);
     void (*begin)(struct table *table);
@@ -78,7 +77,8 @@ struct screen {
 
 /* Returns the screen of a descriptor. Other descriptors are as wide as COLUMNS in the environment
  * says, or 80. The process's own locale does not change, so numbers keep the decimal point of C.
- * One thread. */
+ * The first call loads the user's locale, which a
+ * sandbox may forbid. One thread. */
 struct screen screen_of(int fd);
 
 /* --- groups: the results of a run that has several, one for each group of its samples, which are
