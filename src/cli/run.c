@@ -93,33 +93,24 @@ void run_end_output(struct output *output, enum verbosity verbosity)
 
 /* --- a run that prints a text --- */
 
-static void write_kernels(struct writer *out)
-{
-    writer_format(out, "%-12s the fastest for the mode (the default)\n", "auto");
-    for (unsigned i = 0; i < strategy_count; i++)
-        writer_format(out, "%-12s %s\n", strategies[i].name, strategies[i].about);
-}
-
-static void write_version(struct writer *out)
-{
-    writer_format(out, "%s %s\nbuilt with %s\n", PACKAGE_NAME, PACKAGE_VERSION, BUILT_WITH);
-    if (*BUILT_WITHOUT)
-        writer_format(out, "built without %s\n", BUILT_WITHOUT);
-}
-
 void run_print(const struct options *options, struct output *output)
 {
     struct error unused; /* standard output is always there */
     output_prepare(output, NULL, &unused);
     struct writer *out = output_open(output, &unused);
-    if (options->action == ACTION_HELP)
+    if (options->action == ACTION_HELP) {
         options_write_help(out);
-    else if (options->action == ACTION_BRIEF_HELP)
+    } else if (options->action == ACTION_BRIEF_HELP) {
         options_write_brief_help(out);
-    else if (options->action == ACTION_VERSION)
-        write_version(out);
-    else
-        write_kernels(out);
+    } else if (options->action == ACTION_VERSION) {
+        writer_format(out, "%s %s\nbuilt with %s\n", PACKAGE_NAME, PACKAGE_VERSION, BUILT_WITH);
+        if (*BUILT_WITHOUT)
+            writer_format(out, "built without %s\n", BUILT_WITHOUT);
+    } else {
+        writer_format(out, "%-12s the fastest for the mode (the default)\n", "auto");
+        for (unsigned i = 0; i < strategy_count; i++)
+            writer_format(out, "%-12s %s\n", strategies[i].name, strategies[i].about);
+    }
     run_end_output(output, options->verbosity);
 }
 
