@@ -170,7 +170,6 @@ unit_tests = \
 	tests/unit/test_file_tallies \
 	tests/unit/test_frames \
 	tests/unit/test_replay_window \
-	tests/unit/test_report_keys \
 	tests/unit/test_json_path tests/unit/test_json_reader \
 	tests/unit/test_key tests/unit/test_key_counts tests/unit/test_key_tallies \
 	tests/unit/test_limits \
@@ -240,7 +239,6 @@ tests_unit_test_file_tallies_LDADD = tests/helpers/libhelpers.a libhistogram.a -
 tests_unit_test_frames_LDADD = $(with_device)
 tests_unit_test_frames_LDFLAGS = $(reading_by_turns)
 tests_unit_test_replay_window_LDADD = $(libraries)
-tests_unit_test_report_keys_LDADD = $(libraries) -lm
 tests_unit_test_json_path_LDADD = $(libraries) -lm
 tests_unit_test_json_reader_LDADD = libhistogram.a
 tests_unit_test_key_LDADD = $(libraries)
