@@ -69,7 +69,7 @@ threaded_tests = \
 	tests/cli/first_fault.sh tests/cli/many_cores.sh tests/cli/many_cores_csv.sh tests/cli/many_cores_gzip.sh tests/cli/progress.sh \
 	tests/cli/pieces_emulated.sh tests/cli/sort.sh tests/cli/zstd.sh \
 	tests/unit/test_frames tests/unit/test_merge tests/unit/test_paged_counts \
-	tests/unit/test_parallel tests/unit/test_parallel_read tests/unit/test_text_cuts
+	tests/unit/test_parallel tests/unit/test_parallel_read
 .PHONY: check-threads
 check-threads:
 	@$(MAKE) $(AM_MAKEFLAGS) check TESTS='$(threaded_tests)'
@@ -188,7 +188,6 @@ unit_tests = \
 	tests/unit/test_show_number \
 	tests/unit/test_small_frames \
 	tests/unit/test_snapshot \
-	tests/unit/test_text_cuts \
 	tests/unit/test_units \
 	tests/unit/test_values \
 	tests/unit/test_cuda_devices \
@@ -264,7 +263,6 @@ tests_unit_test_show_number_LDADD = $(libraries) -lm
 tests_unit_test_small_frames_LDADD = $(with_device)
 tests_unit_test_small_frames_LDFLAGS = $(reading_by_turns) -Wl,--wrap=frames_acquire
 tests_unit_test_snapshot_LDADD = $(libraries)
-tests_unit_test_text_cuts_LDADD = $(with_device)
 tests_unit_test_units_LDADD = $(libraries) -lm
 tests_unit_test_values_LDADD = $(libraries)
 tests_unit_test_cuda_devices_LDADD = $(libraries)
