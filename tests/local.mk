@@ -194,7 +194,6 @@ unit_tests = \
 	tests/unit/test_parallel tests/unit/test_parallel_read \
 	tests/unit/test_writer \
 	tests/unit/test_xxh64 \
-	tests/unit/test_zstd_blocks \
 	tests/unit/test_zstd_piece \
 	tests/unit/test_zstd_decoder \
 	tests/unit/test_zstd_links
@@ -278,7 +277,6 @@ tests_unit_test_writer_LDADD = $(libraries)
 tests_unit_test_xxh64_LDADD = $(libraries)
 tests_unit_test_parallel_read_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=pread
 tests_unit_test_zstd_decoder_LDADD = $(libraries)
-tests_unit_test_zstd_blocks_LDADD = $(libraries)
 tests_unit_test_zstd_piece_LDADD = $(libraries)
 tests_unit_test_gzip_plan_LDADD = $(libraries)
 tests_unit_test_zstd_plan_LDADD = $(libraries)

@@ -79,6 +79,36 @@ static size_t make_frame(enum frame_content kind, const struct frame_settings *s
     return frame_compress(frames, FRAMES_MAX, settings, data, len);
 }
 
+/* Every size from 0, and around the ends of blocks. */
+static void check_sizes(void)
+{
+    for (size_t len = 0; len < 600; len += 1 + random_below(scale_of(20, 1, 1))) {
+        const struct frame_settings settings = frame_settings_random((int)random_below(20));
+        check_by_all(make_frame(CONTENT_TEXT, &settings, len), len);
+    }
+    for (size_t blocks = 1; blocks <= 16; blocks *= 2)
+        for (size_t len = blocks * 131072 - 1; len <= blocks * 131072 + 1; len++) {
+            const struct frame_settings settings = frame_settings_random(3);
+            check_by_all(make_frame(CONTENT_MIXED, &settings, len), len);
+        }
+}
+
+/* Many frames of all kinds, with skippable ones between them. */
+static void check_many(void)
+{
+    size_t at = 0, len = 0;
+    for (unsigned i = 0; i < 60; i++) {
+        const struct frame_settings settings = frame_settings_random((int)random_below(12));
+        const size_t size = random_below(5000);
+        if (random_below(3) == 0)
+            at += skippable_put(frames + at, random_below(100));
+        frame_content((enum frame_content)random_below(CONTENT_KINDS), data + len, size);
+        at += frame_compress(frames + at, FRAMES_MAX - at, &settings, data + len, size);
+        len += size;
+    }
+    check_by_all(at, len);
+}
+
 /* Windows far smaller than the content, so that pieces have heads and lists. */
 static void check_windows(void)
 {
@@ -160,7 +190,7 @@ static void check_large(void)
 static void check_altered(void)
 {
     unsigned char *altered = need(malloc(FRAMES_MAX));
-    for (unsigned round = 0; round < scale_of(6, 60, 600); round++) {
+    for (unsigned round = 0; round < scale_of(12, 60, 600); round++) {
         struct frame_settings settings = frame_settings_random((int)random_below(20));
         settings.flush = random_below(3) ? 1 + random_below(700) : 0;
         settings.window_log = 10;
@@ -270,6 +300,8 @@ int main(void)
     data = need(malloc(CONTENT_MAX));
     frames = need(malloc(FRAMES_MAX));
     check_plans();
+    check_sizes();
+    check_many();
     check_windows();
     check_levels();
     check_tiny_blocks();
