@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* XXH64 in every variant that runs here: against the definition taken literally, published values,
- * and the checksums that libzstd writes. */
+/* XXH64 in every variant that runs here: against the definition taken literally, and published
+ * values. tests/unit/test_zstd_piece.c has the checksums that libzstd writes. */
 #include "src/hash/xxh64.h"
 #include "tests/helpers/guarded.h"
 #include "tests/helpers/random.h"
 #include "tests/helpers/scale.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <zstd.h>
 
 #define SIZE ((size_t)1 << 16)
 #define GUARDED ((size_t)4096) /* bytes before a page that faults */
@@ -133,21 +131,6 @@ static void published(const struct xxh64_variant *variant)
                whole(variant, known[i].text, strlen(known[i].text)), known[i].value);
 }
 
-/* The lower half ends a frame with a checksum. */
-static void by_libzstd(const struct xxh64_variant *variant, const unsigned char *data, size_t len)
-{
-    static unsigned char frame[2 * SIZE];
-    ZSTD_CCtx *context = ZSTD_createCCtx();
-    ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, 1);
-    const size_t size = ZSTD_compress2(context, frame, sizeof frame, data, len);
-    ZSTD_freeCCtx(context);
-    if (ZSTD_isError(size)) {
-        printf("broken test: %s\n", ZSTD_getErrorName(size));
-        exit(99);
-    }
-    expect("libzstd", len, (uint32_t)whole(variant, data, len), number_of(frame + size - 4, 4));
-}
-
 int main(void)
 {
     static unsigned char data[SIZE];
@@ -163,8 +146,6 @@ int main(void)
         published(*variant);
         all_lengths(*variant, memory, is_small ? 600 : 2000);
         all_cuts(*variant, data, is_small ? 50 : 500);
-        for (size_t len = 0; len < SIZE; len += len / 3 + 1)
-            by_libzstd(*variant, data, len);
     }
     struct xxh64 hash;
     xxh64_begin(&hash);
