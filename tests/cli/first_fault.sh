@@ -9,6 +9,7 @@ watch_over 600
 # Luck decides which thread comes to its fault first, so each case is tried some times.
 tries=2
 [ "$SCALE" = small ] || tries=20
+[ "$SANITIZED" = no ] || tries=1 # each run takes several times as long
 workers='2 3 8'
 
 # first_fault CASE TEXT ARGUMENT...: it is refused with TEXT, and with several threads each time with
