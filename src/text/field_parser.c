@@ -25,13 +25,14 @@ static size_t parse_tokens(const struct number_parser *parser, const struct fiel
 }
 
 /* Gathers the times in fields as numbers. */
-static void gather_times(const struct number_parser *parser, const struct field *field,
-                         struct record_text *text, struct field_tokens *tokens)
+static size_t gather_times(const struct number_parser *parser, const struct field *field,
+                           struct record_text *text, struct field_tokens *tokens,
+                           struct key_span *keys, size_t cap)
 {
     struct key_span spans[TIMES_MAX];
     const struct record_text begin = *text;
-    const size_t cap = tokens->cap < TIMES_MAX ? tokens->cap : TIMES_MAX;
-    const size_t count = parser->find_fields(field, text, spans, cap);
+    const size_t count =
+        parser->read_fields(field, text, NULL, spans, cap < TIMES_MAX ? cap : TIMES_MAX);
     for (size_t i = 0; i < count; i++) {
         unsigned char *token = tokens->bytes + tokens->len;
         size_t len = 0;
@@ -45,22 +46,21 @@ static void gather_times(const struct number_parser *parser, const struct field 
             token[len++] = '?';
         token[len] = ' ';
         tokens->len += len + 1;
-        tokens->count++;
     }
-    if (tokens->keys)
-        fields_find_keys(parser, field, tokens->key, begin, tokens->keys, count);
+    if (keys)
+        fields_find_keys(parser, field, tokens->key, begin, keys, count);
+    return count;
 }
 
-void fields_gather(const struct number_parser *parser, const struct field *field,
-                   struct record_text *text, struct field_tokens *tokens)
+size_t fields_gather(const struct number_parser *parser, const struct field *field,
+                     struct record_text *text, struct field_tokens *tokens, struct key_span *keys,
+                     size_t cap)
 {
-    tokens->count = tokens->len = 0;
-    if (field->is_time)
-        gather_times(parser, field, text, tokens);
-    else
-        parser->tokenize(field, text, tokens);
+    tokens->len = 0;
+    const size_t count = field->is_time ? gather_times(parser, field, text, tokens, keys, cap)
+                                        : parser->read_fields(field, text, tokens, keys, cap);
     if (!field->has_comma)
-        return;
+        return count;
     /* All become numbers with a point. None gets longer. */
     unsigned char *at = tokens->bytes, *to = at, *const limit = at + tokens->len;
     while (at < limit) {
@@ -72,6 +72,7 @@ void fields_gather(const struct number_parser *parser, const struct field *field
         at = space + 1;
     }
     tokens->len = (size_t)(to - tokens->bytes);
+    return count;
 }
 
 /* Parses the fields of records, unless `values` is NULL, and finds their keys, unless `keys` is.
@@ -83,24 +84,21 @@ static __attribute__((noinline)) size_t parse_records(const struct number_parser
                                                       struct key_span *keys, size_t cap)
 {
     struct field_tokens tokens;
-    size_t count = 0;
-    tokens.field = field;
     tokens.key = key;
-    while (count < cap && text->at < text->limit) {
-        tokens.cap = cap - count;
-        tokens.keys = keys ? keys + count : NULL;
-        if (values) {
-            fields_gather(parser, field, text, &tokens);
-            /* With white space at the end vectors can parse the last tokens too. */
-            memset(tokens.bytes + tokens.len, ' ', FIELD_SLACK);
-            struct record_text gathered = {tokens.bytes, tokens.bytes,
-                                           tokens.bytes + tokens.len + FIELD_SLACK};
-            parse_tokens(parser, field, &gathered, values + count, cap - count);
-        } else {
-            tokens.count = tokens.len = 0;
-            parser->tokenize(field, text, &tokens);
+    size_t count = 0, found;
+    for (; count < cap && text->at < text->limit; count += found) {
+        struct key_span *next = keys ? keys + count : NULL;
+        if (!values) {
+            tokens.len = 0;
+            found = parser->read_fields(field, text, &tokens, next, cap - count);
+            continue;
         }
-        count += tokens.count;
+        found = fields_gather(parser, field, text, &tokens, next, cap - count);
+        /* With white space at the end vectors can parse the last tokens too. */
+        memset(tokens.bytes + tokens.len, ' ', FIELD_SLACK);
+        struct record_text gathered = {tokens.bytes, tokens.bytes,
+                                       tokens.bytes + tokens.len + FIELD_SLACK};
+        parse_tokens(parser, field, &gathered, values + count, cap - count);
     }
     return count;
 }
@@ -156,7 +154,7 @@ void fields_find_keys(const struct number_parser *parser, const struct field *fi
         return;
     }
     for (size_t count = 0; count < n && text.at < text.limit;)
-        count += parser->find_fields(key, &text, keys + count, n - count);
+        count += parser->read_fields(key, &text, NULL, keys + count, n - count);
 }
 
 /* --- the table --- */

@@ -18,11 +18,8 @@
 /* Tokens, each with a space after it: one for every record that counts. That of an invalid record
  * is not a number. */
 struct field_tokens {
-    const struct field *field; /* where numbers are */
-    size_t cap;                /* tokens to gather */
-    size_t count, len;
-    const struct field *key; /* where keys are, if `keys` is not NULL */
-    struct key_span *keys;   /* gets that of the record of each token; NULL: none are wanted */
+    const struct field *key; /* where keys are, if some are wanted */
+    size_t len;
     unsigned char bytes[FIELD_TOKENS_SIZE + FIELD_SLACK];
 };
 
@@ -44,18 +41,16 @@ struct number_parser {
      * outside of the text; may change errno. After number_prepare. Any thread. */
     size_t (*parse)(const unsigned char *text, size_t len, double *values, size_t cap,
                     size_t *used);
-    /* Gathers fields from text->at on, where a record begins, until tokens->cap is reached, there
-     * is no more room, or the text ends. Moves text->at to the next record. Any thread. */
-    void (*tokenize)(const struct field *field, struct record_text *text,
-                     struct field_tokens *tokens);
     /* Returns where a string is first in [at, limit), or the limit. Reads nothing else of the text.
      * Any thread. */
     const unsigned char *(*find)(const struct line_string *string, const unsigned char *at,
                                  const unsigned char *limit);
     /* Finds the fields of the records from text->at on that count, `cap` at most, and moves
-     * text->at past these. Returns how many. Any thread. */
-    size_t (*find_fields)(const struct field *field, struct record_text *text,
-                          struct key_span *keys, size_t cap);
+     * text->at past these. Returns how many. Without tokens, `keys` gets the fields. Otherwise they
+     * are appended there, while there is room, and `keys` gets the keys, unless it is NULL: only
+     * then FIELD_NONE will do. Any thread. */
+    size_t (*read_fields)(const struct field *field, struct record_text *text,
+                          struct field_tokens *tokens, struct key_span *keys, size_t cap);
 };
 
 /* All parsers, fastest first, ended by NULL. The last one runs anywhere. */
@@ -75,9 +70,10 @@ struct json_bytes {
     uint64_t controls; /* all below a space */
 };
 
-/* Empties the tokens and gathers some as the parser's tokenize, with a point before decimals. */
-void fields_gather(const struct number_parser *parser, const struct field *field,
-                   struct record_text *text, struct field_tokens *tokens);
+/* Empties the tokens and gathers some as the parser's read_fields, with a point before decimals. */
+size_t fields_gather(const struct number_parser *parser, const struct field *field,
+                     struct record_text *text, struct field_tokens *tokens, struct key_span *keys,
+                     size_t cap);
 
 /* Parses the fields of records, with their units if the field has units, or tokens with FIELD_NONE.
  * Writes a value for each record that counts, NaN for an invalid one, and returns how many. Moves

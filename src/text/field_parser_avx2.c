@@ -406,9 +406,8 @@ const struct number_parser number_parser_avx2 = {
     .name = "avx2",
     .runs_here = runs_here,
     .parse = parse_numbers,
-    .tokenize = tokenize_fields,
     .find = find_string,
-    .find_fields = find_fields,
+    .read_fields = read_fields,
 };
 
 #endif

@@ -493,9 +493,8 @@ const struct number_parser number_parser_avx512 = {
     .name = "avx512",
     .runs_here = runs_here,
     .parse = parse_numbers,
-    .tokenize = tokenize_fields,
     .find = find_string,
-    .find_fields = find_fields,
+    .read_fields = read_fields,
 };
 
 #endif

@@ -123,7 +123,6 @@ const struct number_parser number_parser_portable = {
     .name = "portable",
     .runs_here = runs_here,
     .parse = parse_numbers,
-    .tokenize = tokenize_fields,
     .find = find_string,
-    .find_fields = find_fields,
+    .read_fields = read_fields,
 };

@@ -26,8 +26,6 @@
  * a record is compared with a shape, without a branch for each place, and only its numbers and
  * words are read. A shape is learned from a record that was walked over. */
 
-#define JSON_PATHS 2 /* that are followed at once, at most */
-
 #define SHAPES 8
 #define SHAPE_POSITIONS 128
 #define SHAPE_SCALARS 64
@@ -57,7 +55,7 @@ struct json_shape {
         enum field_found what;
         struct shape_spot from, to;
         bool is_string;
-    } values[JSON_PATHS];
+    } values[FIELDS_AT_ONCE];
 };
 
 struct json_shapes {
@@ -243,7 +241,7 @@ struct json_reader {
     struct json_scan scan;
     unsigned next, line; /* places and lines of the block that are left begin there */
     unsigned paths;
-    struct json_track tracks[JSON_PATHS];
+    struct json_track tracks[FIELDS_AT_ONCE];
     struct json_seen seen;
     struct json_shapes shapes;
 };
@@ -258,7 +256,7 @@ struct json_state {
 struct json_walk {
     unsigned paths; /* a constant */
     unsigned next;  /* place of the block */
-    struct json_state states[JSON_PATHS];
+    struct json_state states[FIELDS_AT_ONCE];
     unsigned depth;
     uint64_t objects;           /* a bit for each that is open, the innermost lowest */
     const unsigned char *token; /* what is read next, or the place, if no token is before it */
@@ -546,69 +544,114 @@ TARGET INLINE void find_json(struct json_reader *reader, const struct field *con
     json_skip_line(reader, lines[0].end);
 }
 
-TARGET static void tokenize_json(const struct field *field, struct record_text *text,
-                                 struct field_tokens *tokens)
-{
-    const bool has_key = tokens->keys && is_plain_json(tokens->key);
-    const struct field *const fields[JSON_PATHS] = {field, tokens->key};
-    struct record_text rest = *text;
-    struct json_reader reader;
-    json_begin(&reader, fields, has_key ? 2 : 1, text);
-    while (rest.at < rest.limit && tokens->count < tokens->cap && field_tokens_have_room(tokens)) {
-        struct found_line lines[JSON_PATHS];
-        find_json(&reader, fields, &rest, lines);
-        put_line(tokens, &rest, &lines[0], has_key ? &lines[1] : NULL, FIELD_JSON_RECORD_MAX);
-    }
-    text->at = rest.at;
-}
+/* --- all kinds of fields --- */
 
-TARGET static size_t find_all_json(const struct field *field, struct record_text *text,
-                                   struct key_span *keys, size_t cap)
+/* Finds fields in a way, a constant, as the parser's read_fields. `json` is for IN_JSON alone. */
+TARGET INLINE size_t read_in_way(enum field_way way, struct json_reader *json,
+                                 const struct field *field, struct record_text *text,
+                                 struct field_tokens *tokens, struct key_span *keys, size_t cap)
 {
-    struct record_text rest = *text;
-    struct json_reader reader;
-    const bool is_list = field_is_list(field);
+    const size_t max = field_record_max(field);
+    const bool is_list = field_is_list(field); /* which may be longer than a key */
+    const struct field *key = tokens && keys ? tokens->key : NULL;
+    const bool has_both = key && (way == IN_JSON    ? is_plain_json(key)
+                                  : way == IN_PARTS ? key->part.format == field->part.format
+                                                    : false);
+    const struct field *const fields[FIELDS_AT_ONCE] = {field, key};
+    struct regex_matcher matcher = {.data = NULL};
+    struct record_text rest = *text; /* which tokens cannot point into */
     size_t count = 0;
-    json_begin(&reader, &field, 1, text);
-    while (rest.at < rest.limit && count < cap) {
-        struct found_line line;
-        find_json(&reader, &field, &rest, &line);
-        const unsigned char *begin = rest.at;
-        const size_t counts = add_span(&line, &rest, &keys[count], FIELD_JSON_RECORD_MAX);
-        /* A list may be longer than a key. */
-        if (is_list && line.what == FIELD_FOUND &&
-            line.end - begin <= (ptrdiff_t)FIELD_JSON_RECORD_MAX)
-            keys[count] = (struct key_span){line.from, (size_t)(line.to - line.from)};
+    if (way == IN_JSON)
+        json_begin(json, fields, has_both ? 2 : 1, text);
+    while (count < cap && (!tokens || field_tokens_have_room(tokens))) {
+        struct found_line lines[FIELDS_AT_ONCE];
+        while (way != IN_JSON && way != IN_PARTS && rest.at < rest.limit && *rest.at == '\n')
+            rest.at++;
+        if (rest.at == rest.limit)
+            break;
+        if (way == IN_JSON)
+            find_json(json, fields, &rest, lines);
+        else if (way == IN_PARTS)
+            find_parts(fields, has_both ? 2 : 1, &rest, &matcher, lines);
+        else if (!find_field(way, field, &rest, lines))
+            find_field_slowly(field, rest.at, rest.limit, lines);
+        const bool is_too_long = (size_t)(lines->end - rest.at) > max;
+        const bool counts = is_too_long || lines->what != FIELD_EMPTY;
+        if (counts && !tokens) {
+            keys[count] = span_of(lines, rest.at, max);
+            if (way == IN_JSON && is_list && lines->what == FIELD_FOUND && !is_too_long)
+                keys[count] = (struct key_span){lines->from, (size_t)(lines->to - lines->from)};
+        } else if (counts) {
+            if (key)
+                keys[count] =
+                    has_both ? span_of(&lines[1], rest.at, max) : key_at(key, &rest, lines->end);
+            if (is_too_long || lines->what != FIELD_FOUND)
+                end_token(tokens, 0);
+            else
+                put_field(field, tokens, lines->from, lines->to, lines->end, rest.limit);
+        }
         count += counts;
+        rest.at = lines->end < rest.limit ? lines->end + 1 : rest.limit;
     }
+    if (way == IN_PARTS)
+        regex_matcher_close(&matcher);
     text->at = rest.at;
     return count;
 }
 
-/* --- all kinds of fields --- */
-
-/* The `tokenize` of a parser. */
-TARGET static void tokenize_fields(const struct field *field, struct record_text *text,
-                                   struct field_tokens *tokens)
+/* Not inlined, as the reader takes some pages of the stack. */
+TARGET static __attribute__((noinline)) size_t read_json(const struct field *field,
+                                                         struct record_text *text,
+                                                         struct field_tokens *tokens,
+                                                         struct key_span *keys, size_t cap)
 {
-    if (is_plain_json(field))
-        tokenize_json(field, text, tokens);
-    else if (field->kind == FIELD_LINE)
-        tokenize_parts(field, text, tokens);
-    else if (field->kind == FIELD_NONE)
-        gather_words(text, tokens);
-    else
-        read_lines(field, text, tokens, NULL, 0);
+    struct json_reader reader;
+    return tokens ? read_in_way(IN_JSON, &reader, field, text, tokens, keys, cap)
+                  : read_in_way(IN_JSON, &reader, field, text, NULL, keys, cap);
 }
 
-/* The `find_fields` of a parser. */
-TARGET static size_t find_fields(const struct field *field, struct record_text *text,
-                                 struct key_span *keys, size_t cap)
+/* Gathers tokens that may have units, with FIELD_NONE. */
+static size_t gather_words(struct record_text *text, struct field_tokens *tokens, size_t cap)
 {
+    const unsigned char *from;
+    size_t count = 0;
+    for (; count < cap && field_tokens_have_room(tokens); count++) {
+        const size_t len = field_next_token(text->begin, &text->at, text->limit, &from,
+                                            tokens->bytes + tokens->len);
+        if (!from)
+            break;
+        end_token(tokens, len);
+    }
+    return count;
+}
+
+/* The `read_fields` of a parser. The loops without tokens are copies of their own: one loop for
+ * both takes some instructions more a line. */
+TARGET static size_t read_fields(const struct field *field, struct record_text *text,
+                                 struct field_tokens *tokens, struct key_span *keys, size_t cap)
+{
+    if (field->kind == FIELD_NONE)
+        return gather_words(text, tokens, cap);
     if (is_plain_json(field))
-        return find_all_json(field, text, keys, cap);
-    return field->kind == FIELD_LINE ? find_all_parts(field, text, keys, cap)
-                                     : read_lines(field, text, NULL, keys, cap);
+        return read_json(field, text, tokens, keys, cap);
+    switch (way_of(field)) {
+#define WAY(way)                                                                                   \
+    case way:                                                                                      \
+        return tokens ? read_in_way(way, NULL, field, text, tokens, keys, cap)                     \
+                      : read_in_way(way, NULL, field, text, NULL, keys, cap);
+        WAY(FROM_FRONT)
+        WAY(FROM_FRONT_BLANKS)
+        WAY(FROM_FRONT_CSV)
+        WAY(FROM_BACK)
+        WAY(FROM_BACK_BLANKS)
+        WAY(FROM_BACK_CSV)
+        WAY(AFTER_STRING)
+        WAY(IN_PARTS)
+        WAY(BY_DEFINITION)
+#undef WAY
+    default:
+        return 0;
+    }
 }
 
 #endif

@@ -9,8 +9,6 @@
 #include "lines_loop.h"
 #include "line_format.h"
 
-#define LINE_FIELDS 2 /* the number's and the key's, at most */
-
 /* What stands where a piece should end. */
 enum piece_stop {
     STOP_TEXT,     /* the text behind it, at *at */
@@ -137,9 +135,9 @@ TARGET INLINE void find_parts(const struct field *const *fields, unsigned count,
                               const struct record_text *rest, struct regex_matcher *matcher,
                               struct found_line *lines)
 {
-    const struct line_part *parts[LINE_FIELDS];
+    const struct line_part *parts[FIELDS_AT_ONCE];
     const struct line_format *format = fields[0]->part.format;
-    struct line_span spans[LINE_FIELDS] = {{NULL, NULL}};
+    struct line_span spans[FIELDS_AT_ONCE] = {{NULL, NULL}};
     const unsigned char *newline;
     struct line_match match;
     for (unsigned i = 0; i < count; i++)
@@ -157,38 +155,6 @@ TARGET INLINE void find_parts(const struct field *const *fields, unsigned count,
     }
     for (unsigned i = 0; i < count; i++)
         found(&lines[i], rest->at, spans[i].from, spans[i].to, newline);
-}
-
-TARGET static void tokenize_parts(const struct field *field, struct record_text *text,
-                                  struct field_tokens *tokens)
-{
-    const bool has_key = tokens->keys && tokens->key->part.format == field->part.format;
-    const struct field *const fields[LINE_FIELDS] = {field, tokens->key};
-    struct regex_matcher matcher = {.data = NULL};
-    struct record_text rest = *text;
-    while (rest.at < rest.limit && tokens->count < tokens->cap && field_tokens_have_room(tokens)) {
-        struct found_line lines[LINE_FIELDS];
-        find_parts(fields, has_key ? 2 : 1, &rest, &matcher, lines);
-        put_line(tokens, &rest, &lines[0], has_key ? &lines[1] : NULL, FIELD_RECORD_MAX);
-    }
-    regex_matcher_close(&matcher);
-    text->at = rest.at;
-}
-
-TARGET static size_t find_all_parts(const struct field *field, struct record_text *text,
-                                    struct key_span *keys, size_t cap)
-{
-    struct regex_matcher matcher = {.data = NULL};
-    struct record_text rest = *text;
-    size_t count = 0;
-    while (rest.at < rest.limit && count < cap) {
-        struct found_line line;
-        find_parts(&field, 1, &rest, &matcher, &line);
-        count += add_span(&line, &rest, &keys[count], FIELD_RECORD_MAX);
-    }
-    regex_matcher_close(&matcher);
-    text->at = rest.at;
-    return count;
 }
 
 #endif

@@ -178,8 +178,8 @@ static bool find_fields(struct line_spans *spans)
     }
     struct record_text text = {at, at, limit};
     spans->record = text.at;
-    spans->field_count = spans->parser->find_fields(&spans->spec->filter.conditions[0].key.field,
-                                                    &text, spans->fields, spans->fields_max);
+    spans->field_count = spans->parser->read_fields(&spans->spec->filter.conditions[0].key.field,
+                                                    &text, NULL, spans->fields, spans->fields_max);
     spans->field_at = 0;
     spans->search_at = text.at;
     return true;
@@ -358,7 +358,7 @@ static void read_records(struct line_reader *reader, struct line_batch *batch)
     const struct record_text begin = reader->text;
     batch->count = batch->values ? fields_parse(parser, field, key, &reader->text, batch->values,
                                                 spans, LINES_MAX)
-                                 : parser->find_fields(key, &reader->text, spans, LINES_MAX);
+                                 : parser->read_fields(key, &reader->text, NULL, spans, LINES_MAX);
     for (unsigned i = 1; i < fields; i++)
         fields_find_keys(parser, field, &keys[i].field, begin, batch->keys[i], batch->count);
     if (reader->spec->has_weight)
@@ -375,8 +375,8 @@ static bool next_list(struct line_reader *reader)
     const struct record_text begin = reader->text;
     if (reader->list_at == reader->list_count || ++reader->list_at == reader->list_count) {
         reader->list_at = 0;
-        reader->list_count =
-            reader->parser->find_fields(&spec->field, &reader->text, buffers->lists, LISTS_MAX);
+        reader->list_count = reader->parser->read_fields(&spec->field, &reader->text, NULL,
+                                                         buffers->lists, LISTS_MAX);
         for (unsigned i = 0; i < spec->key_count; i++)
             fields_find_keys(reader->parser, &spec->field, &spec->keys[i].field, begin,
                              buffers->list_keys[i], reader->list_count);
@@ -488,14 +488,11 @@ __attribute__((noinline)) const struct listed_number *line_reader_list(struct li
     struct record_text text = reader->read;
     struct listed_number *numbers = reader->numbers;
     struct field_tokens tokens;
-    tokens.field = field;
-    tokens.cap = SIZE_MAX;
-    tokens.keys = NULL;
     if (field->kind == FIELD_NONE && !field->has_units)
         list_tokens(text.at, (size_t)(text.limit - text.at), numbers);
     else
         while (text.at < text.limit) {
-            fields_gather(reader->parser, field, &text, &tokens);
+            fields_gather(reader->parser, field, &text, &tokens, NULL, SIZE_MAX);
             numbers = list_tokens(tokens.bytes, tokens.len, numbers);
         }
     return reader->numbers;

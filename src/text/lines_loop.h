@@ -31,8 +31,12 @@ enum field_way {
     FROM_BACK_BLANKS,
     FROM_BACK_CSV,
     AFTER_STRING,
+    IN_PARTS,      /* by the format of --line */
+    IN_JSON,       /* by a path that is plain */
     BY_DEFINITION, /* by field_find alone */
 };
+
+#define FIELDS_AT_ONCE 2 /* of a record, found in one pass: the number's and the key's */
 
 struct found_line {
     enum field_found what;
@@ -420,29 +424,14 @@ INLINE void end_token(struct field_tokens *tokens, size_t len)
         tokens->bytes[tokens->len + len++] = '?';
     tokens->len += len;
     tokens->bytes[tokens->len++] = ' ';
-    tokens->count++;
 }
 
 /* Appends the field [from, to) of a record that ends at `end`, whatever is in it. */
-static __attribute__((noinline)) void put_by_definition(struct field_tokens *tokens,
-                                                        const unsigned char *from,
-                                                        const unsigned char *to,
-                                                        const unsigned char *end)
+static __attribute__((noinline)) void
+put_by_definition(const struct field *field, struct field_tokens *tokens, const unsigned char *from,
+                  const unsigned char *to, const unsigned char *end)
 {
-    end_token(tokens, field_token(tokens->field, &from, &to, end, tokens->bytes + tokens->len));
-}
-
-/* Gathers tokens that may have units, with FIELD_NONE. */
-static void gather_words(struct record_text *text, struct field_tokens *tokens)
-{
-    const unsigned char *from;
-    while (tokens->count < tokens->cap && field_tokens_have_room(tokens)) {
-        const size_t len = field_next_token(text->begin, &text->at, text->limit, &from,
-                                            tokens->bytes + tokens->len);
-        if (!from)
-            break;
-        end_token(tokens, len);
-    }
+    end_token(tokens, field_token(field, &from, &to, end, tokens->bytes + tokens->len));
 }
 
 /* True if a unit, or more of them, may follow a field that ends at `to`. */
@@ -458,22 +447,21 @@ INLINE bool may_go_on(const struct field *field, const unsigned char *to, const 
 
 /* Appends a field of a record that ends at `end`; at once if it is short and needs no stripping, as
  * usual. */
-TARGET INLINE void put_field(struct field_tokens *tokens, const unsigned char *from,
-                             const unsigned char *to, const unsigned char *end,
-                             const unsigned char *limit)
+TARGET INLINE void put_field(const struct field *field, struct field_tokens *tokens,
+                             const unsigned char *from, const unsigned char *to,
+                             const unsigned char *end, const unsigned char *limit)
 {
     const size_t len = (size_t)(to - from);
     const bool is_short = len > 0 && len <= SHORT_TOKEN && limit - from >= WINDOW;
-    if (!is_short || *from == '"' || may_go_on(tokens->field, to, end) ||
+    if (!is_short || *from == '"' || may_go_on(field, to, end) ||
         (bytes_low(from) & ((UINT64_C(1) << len) - 1))) {
-        put_by_definition(tokens, from, to, end);
+        put_by_definition(field, tokens, from, to, end);
         return;
     }
     unsigned char *at = tokens->bytes + tokens->len;
     copy_32(at, from);
     at[len] = ' ';
     tokens->len += len + 1;
-    tokens->count++;
 }
 
 /* Returns how a field is found. */
@@ -489,6 +477,8 @@ INLINE enum field_way way_of(const struct field *field)
         return back ? FROM_BACK : FROM_FRONT;
     case FIELD_AFTER:
         return AFTER_STRING;
+    case FIELD_LINE:
+        return IN_PARTS;
     default:
         return BY_DEFINITION;
     }
@@ -515,91 +505,6 @@ key_at(const struct field *key, const struct record_text *text, const unsigned c
                                    : !find_field(way, key, text, &line))
         find_field_slowly(key, text->at, text->limit, &line);
     return span_of(&line, text->at, field_record_max(key));
-}
-
-/* Appends the field of the record at rest->at, and its key, if there are keys: `key`, or if that is
- * NULL, what key_at finds. Moves rest->at. */
-TARGET INLINE void put_line(struct field_tokens *tokens, struct record_text *rest,
-                            const struct found_line *line, const struct found_line *key, size_t max)
-{
-    const bool is_too_long = (size_t)(line->end - rest->at) > max;
-    const bool counts = is_too_long || line->what != FIELD_EMPTY;
-    if (counts && tokens->keys)
-        tokens->keys[tokens->count] =
-            key ? span_of(key, rest->at, max) : key_at(tokens->key, rest, line->end);
-    if (is_too_long || line->what > FIELD_EMPTY)
-        end_token(tokens, 0);
-    else if (counts)
-        put_field(tokens, line->from, line->to, line->end, rest->limit);
-    rest->at = line->end < rest->limit ? line->end + 1 : rest->limit;
-}
-
-/* Finds the field of the next record that is not an empty line. False at the limit. */
-TARGET INLINE bool next_line(enum field_way way, const struct field *field,
-                             struct record_text *rest, struct found_line *line)
-{
-    while (rest->at < rest->limit && *rest->at == '\n')
-        rest->at++;
-    if (rest->at == rest->limit)
-        return false;
-    if (!find_field(way, field, rest, line))
-        find_field_slowly(field, rest->at, rest->limit, line);
-    return true;
-}
-
-/* Sets *span to what was found in the record at rest->at, and moves that. Returns how many records
- * that counts as: 0 if it is empty. */
-INLINE size_t add_span(const struct found_line *line, struct record_text *rest,
-                       struct key_span *span, size_t max)
-{
-    const bool is_too_long = (size_t)(line->end - rest->at) > max;
-    const bool counts = is_too_long || line->what != FIELD_EMPTY;
-    if (counts)
-        *span = span_of(line, rest->at, max);
-    rest->at = line->end < rest->limit ? line->end + 1 : rest->limit;
-    return counts;
-}
-
-/* Gathers the fields of lines as tokens or, if these are NULL, finds them alone. Returns how many
- * it has found. */
-TARGET INLINE size_t read_in_way(enum field_way way, const struct field *field,
-                                 struct record_text *text, struct field_tokens *tokens,
-                                 struct key_span *keys, size_t cap)
-{
-    struct record_text rest = *text; /* which tokens cannot point into */
-    const size_t max = field_record_max(field);
-    struct found_line line;
-    size_t count = 0;
-    while ((tokens ? tokens->count < tokens->cap && field_tokens_have_room(tokens) : count < cap) &&
-           next_line(way, field, &rest, &line)) {
-        if (tokens)
-            put_line(tokens, &rest, &line, NULL, max);
-        else
-            count += add_span(&line, &rest, &keys[count], max);
-    }
-    text->at = rest.at;
-    return count;
-}
-
-/* Reads lines by any way but those of JSON and --line. */
-TARGET INLINE size_t read_lines(const struct field *field, struct record_text *text,
-                                struct field_tokens *tokens, struct key_span *keys, size_t cap)
-{
-    switch (way_of(field)) {
-#define WAY(way)                                                                                   \
-    case way:                                                                                      \
-        return read_in_way(way, field, text, tokens, keys, cap);
-        WAY(FROM_FRONT)
-        WAY(FROM_FRONT_BLANKS)
-        WAY(FROM_FRONT_CSV)
-        WAY(FROM_BACK)
-        WAY(FROM_BACK_BLANKS)
-        WAY(FROM_BACK_CSV)
-        WAY(AFTER_STRING)
-        WAY(BY_DEFINITION)
-#undef WAY
-    }
-    return 0;
 }
 
 #endif

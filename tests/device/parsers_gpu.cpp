@@ -44,7 +44,7 @@ size_t parse(const unsigned char *text, size_t len, double *values, size_t cap, 
     return count;
 }
 
-const struct number_parser gpu = {"GPU", everywhere, parse, nullptr, nullptr, nullptr};
+const struct number_parser gpu = {"GPU", everywhere, parse, nullptr, nullptr};
 const struct number_parser *const parsers[] = {&gpu, nullptr};
 
 } // namespace

@@ -64,7 +64,7 @@ static bool check_parser(const struct number_parser *parser, enum asked asked,
     double value;
     size_t count;
     do {
-        count = asked == KEYS ? parser->find_fields(field, &rest, keys, cap)
+        count = asked == KEYS ? parser->read_fields(field, &rest, NULL, keys, cap)
                               : fields_parse(parser, field, asked == VALUES ? NULL : field, &rest,
                                              values, asked == VALUES ? NULL : keys, cap);
         if (count > cap)
