@@ -178,6 +178,7 @@ unit_tests = \
 	tests/unit/test_regex \
 	tests/unit/test_merge \
 	tests/unit/test_moments \
+	tests/unit/test_naive_zstd \
 	tests/unit/test_number_parsers \
 	tests/unit/test_paged_counts \
 	tests/unit/test_plot \
@@ -247,6 +248,7 @@ tests_unit_test_line_spans_LDADD = $(libraries)
 tests_unit_test_regex_LDADD = $(libraries)
 tests_unit_test_merge_LDADD = $(with_device)
 tests_unit_test_moments_LDADD = $(libraries)
+tests_unit_test_naive_zstd_LDADD = $(libraries)
 tests_unit_test_number_parsers_SOURCES = tests/unit/test_number_parsers.c \
 	tests/unit/tested_parsers.h tests/unit/parsers_cpu.c
 tests_unit_test_number_parsers_LDADD = $(libraries)

@@ -18,25 +18,13 @@ struct table {
     struct naive_fse fse;
 };
 
-struct sequence {
-    uint32_t literals, match; /* bytes copied from the literals, then from the content before */
-    uint32_t offset;
-};
-
 struct decoding {
     struct naive_zstd *result;
     struct naive_trap trap;
     const unsigned char *in;
     size_t len, at;
     size_t block_max;
-    size_t caps[4]; /* of content, sequences, blocks, frames */
-    /* Of a block. */
-    unsigned char literals[BLOCK_MAX];
-    struct sequence *sequences;
-    size_t literals_count, sequences_count;
-    /* Of a frame. */
-    size_t first_content;
-    uint64_t window;
+    size_t caps[5]; /* of content, literals, sequences, blocks, frames */
     bool has_huffman;
     struct naive_huffman huffman;
     struct table lengths, offsets, matches;
@@ -73,7 +61,9 @@ static void put_content(struct decoding *decoding, const unsigned char *bytes, s
 
 static void put_literal(struct decoding *decoding, unsigned char byte)
 {
-    decoding->literals[decoding->literals_count++] = byte;
+    struct naive_zstd *result = decoding->result;
+    result->literals = grown(result->literals, &decoding->caps[1], result->literals_size, 1, 1);
+    result->literals[result->literals_size++] = byte;
 }
 
 /* The next `bytes` bytes as a number. */
@@ -188,10 +178,10 @@ static void sequence_table(struct decoding *decoding, struct table *table, unsig
 }
 
 /* The offset that a sequence means, and those that are the last three after it. */
-static uint32_t resolve_offset(struct decoding *decoding, uint32_t value, uint32_t literals)
+static uint32_t resolve_offset(struct decoding *decoding, const struct naive_sequence *sequence)
 {
-    uint32_t *repeat_offsets = decoding->repeat_offsets, offset;
-    unsigned which = value - 1 + (literals == 0); /* of the repeated ones */
+    uint32_t *repeat_offsets = decoding->repeat_offsets, offset, value = sequence->offset_value;
+    unsigned which = value - 1 + (sequence->literals == 0); /* of the repeated ones */
     if (value > 3)
         offset = value - 3;
     else if (which < 3)
@@ -214,24 +204,25 @@ static uint32_t code_value(const struct naive_code *code, unsigned symbol, struc
 
 static void read_sequences(struct decoding *decoding, size_t count)
 {
+    struct naive_zstd *result = decoding->result;
     size_t left = decoding->len - decoding->at;
     struct naive_bits bits =
         naive_bits_backwards(&decoding->trap, decoding->in + decoding->at, left);
     unsigned length = (unsigned)naive_bits_read(&bits, decoding->lengths.fse.log);
     unsigned offset = (unsigned)naive_bits_read(&bits, decoding->offsets.fse.log);
     unsigned match = (unsigned)naive_bits_read(&bits, decoding->matches.fse.log);
-    decoding->sequences =
-        grown(decoding->sequences, &decoding->caps[1], 0, count, sizeof *decoding->sequences);
+    result->sequences = grown(result->sequences, &decoding->caps[2], result->sequences_count, count,
+                              sizeof *result->sequences);
     for (size_t i = 0; i < count; i++) {
-        struct sequence sequence;
+        struct naive_sequence sequence;
         unsigned code = decoding->offsets.fse.rows[offset].symbol;
-        const uint32_t value = (uint32_t)1 << code | (uint32_t)naive_bits_read(&bits, code);
+        sequence.offset_value = (uint32_t)1 << code | (uint32_t)naive_bits_read(&bits, code);
         sequence.match =
             code_value(&naive_match_lengths, decoding->matches.fse.rows[match].symbol, &bits);
         sequence.literals =
             code_value(&naive_literal_lengths, decoding->lengths.fse.rows[length].symbol, &bits);
-        sequence.offset = resolve_offset(decoding, value, sequence.literals);
-        decoding->sequences[decoding->sequences_count++] = sequence;
+        sequence.offset = resolve_offset(decoding, &sequence);
+        result->sequences[result->sequences_count++] = sequence;
         if (i + 1 < count) {
             length = naive_fse_next(&decoding->lengths.fse, length, &bits);
             match = naive_fse_next(&decoding->matches.fse, match, &bits);
@@ -268,20 +259,22 @@ static void sequences(struct decoding *decoding)
 
 /* --- content --- */
 
-static void execute(struct decoding *decoding)
+static void execute(struct decoding *decoding, const struct naive_block *block,
+                    const struct naive_frame *frame)
 {
     struct naive_zstd *result = decoding->result;
-    const unsigned char *literal = decoding->literals;
-    size_t left = decoding->literals_count, end = result->content_size + decoding->block_max;
-    for (size_t i = 0; i < decoding->sequences_count; i++) {
-        const struct sequence sequence = decoding->sequences[i];
+    const unsigned char *literal = result->literals + block->first_literal;
+    size_t left = result->literals_size - block->first_literal;
+    size_t end = block->first_content + decoding->block_max;
+    for (size_t i = block->first_sequence; i < result->sequences_count; i++) {
+        struct naive_sequence sequence = result->sequences[i];
         if (sequence.literals > left)
             refuse(decoding, "literals are not there");
         put_content(decoding, literal, sequence.literals);
         literal += sequence.literals;
         left -= sequence.literals;
-        if (sequence.offset == 0 || sequence.offset > decoding->window ||
-            sequence.offset > result->content_size - decoding->first_content)
+        if (sequence.offset == 0 || sequence.offset > frame->window ||
+            sequence.offset > result->content_size - frame->first_content)
             refuse(decoding, "an offset to before the frame or its window");
         if (result->content_size + sequence.match > end)
             refuse(decoding, "more content than a block may have");
@@ -295,14 +288,18 @@ static void execute(struct decoding *decoding)
         refuse(decoding, "more content than a block may have");
 }
 
-static void compressed_block(struct decoding *decoding, size_t size)
+static void compressed_block(struct decoding *decoding, size_t index)
 {
+    struct naive_zstd *result = decoding->result;
+    const struct naive_frame *frame = &result->frames[result->frames_count - 1];
     size_t len = decoding->len; /* until its end, the block is all there is */
-    decoding->len = decoding->at + size;
-    decoding->literals_count = decoding->sequences_count = 0;
+    decoding->len = decoding->at + result->blocks[index].size;
     literals(decoding);
+    result->blocks[index].literals = result->literals_size - result->blocks[index].first_literal;
     sequences(decoding);
-    execute(decoding);
+    result->blocks[index].sequences =
+        result->sequences_count - result->blocks[index].first_sequence;
+    execute(decoding, &result->blocks[index], frame);
     decoding->len = len;
 }
 
@@ -311,30 +308,40 @@ static bool block(struct decoding *decoding)
 {
     struct naive_zstd *result = decoding->result;
     size_t header = take(decoding, 3), type = header >> 1 & 3, size = header >> 3;
-    size_t index = result->blocks_count++, stored = type == 1 ? 1 : size;
-    result->blocks = grown(result->blocks, &decoding->caps[2], index, 1, sizeof *result->blocks);
-    result->blocks[index] = (struct naive_block){(enum naive_block_type)type, stored};
+    size_t index = result->blocks_count++;
+    result->blocks = grown(result->blocks, &decoding->caps[3], index, 1, sizeof *result->blocks);
+    struct naive_block *block = &result->blocks[index];
+    memset(block, 0, sizeof *block);
+    block->type = (enum naive_block_type)type;
+    block->at = decoding->at;
+    block->size = type == 1 ? 1 : size;
+    block->frame = result->frames_count - 1;
+    block->first_literal = result->literals_size;
+    block->first_sequence = result->sequences_count;
+    block->first_content = result->content_size;
+    memcpy(block->repeat_offsets_before, decoding->repeat_offsets, sizeof decoding->repeat_offsets);
     if (type == 3)
         refuse(decoding, "a reserved type of block");
     if (size > decoding->block_max)
         refuse(decoding, "a block larger than the window");
-    if (decoding->len - decoding->at < stored)
+    if (decoding->len - decoding->at < block->size)
         refuse(decoding, "cut short");
     if (type == 2) {
-        compressed_block(decoding, size);
+        compressed_block(decoding, index);
     } else {
         for (size_t i = 0; i < size; i++)
             put_content(decoding, decoding->in + decoding->at + (type == 1 ? 0 : i), 1);
-        decoding->at += stored;
+        decoding->at += block->size;
     }
+    memcpy(block->repeat_offsets, decoding->repeat_offsets, sizeof decoding->repeat_offsets);
+    block->content = result->content_size - block->first_content;
     return header & 1;
 }
 
 /* --- frames --- */
 
-/* Reads the frame's header after its magic number. Returns its descriptor; *content is the size
- * that it states, or UINT64_MAX. */
-static unsigned frame_header(struct decoding *decoding, uint64_t *content)
+/* Reads the frame's header after its magic number. Returns its descriptor. */
+static unsigned frame_header(struct decoding *decoding, struct naive_frame *frame)
 {
     static const size_t dictionaries[4] = {0, 1, 2, 4}, contents[4] = {0, 2, 4, 8};
     unsigned descriptor = (unsigned)take(decoding, 1);
@@ -346,18 +353,17 @@ static unsigned frame_header(struct decoding *decoding, uint64_t *content)
         refuse(decoding, "a reserved bit of the frame");
     if (!is_single) {
         unsigned window = (unsigned)take(decoding, 1);
-        decoding->window = (uint64_t)1 << (10 + (window >> 3));
-        decoding->window += decoding->window / 8 * (window & 7);
+        frame->window = (uint64_t)1 << (10 + (window >> 3));
+        frame->window += frame->window / 8 * (window & 7);
     }
     if (take(decoding, dictionaries[descriptor & 3]) != 0)
         refuse(decoding, "a dictionary");
-    *content = take(decoding, stated) + (stated == 2 ? 256 : 0);
+    frame->stated = take(decoding, stated) + (stated == 2 ? 256 : 0);
     if (stated == 0)
-        *content = UINT64_MAX;
+        frame->stated = UINT64_MAX;
     if (is_single)
-        decoding->window = *content;
-    decoding->result->frames[decoding->result->frames_count - 1].window = decoding->window;
-    if (decoding->window > WINDOW_MAX)
+        frame->window = frame->stated;
+    if (frame->window > WINDOW_MAX)
         refuse(decoding, "a window of more than 2^27 bytes");
     return descriptor;
 }
@@ -377,19 +383,24 @@ static void frame(struct decoding *decoding)
     if (magic != 0xfd2fb528)
         refuse(decoding, "no frame");
     size_t index = result->frames_count++;
-    result->frames = grown(result->frames, &decoding->caps[3], index, 1, sizeof *result->frames);
-    result->frames[index].window = 0;
-    decoding->first_content = result->content_size;
-    uint64_t stated;
-    unsigned descriptor = frame_header(decoding, &stated);
-    decoding->block_max = decoding->window < BLOCK_MAX ? (size_t)decoding->window : BLOCK_MAX;
+    result->frames = grown(result->frames, &decoding->caps[4], index, 1, sizeof *result->frames);
+    struct naive_frame *frame = &result->frames[index];
+    memset(frame, 0, sizeof *frame);
+    frame->at = decoding->at - 4;
+    frame->first_block = result->blocks_count;
+    frame->first_content = result->content_size;
+    unsigned descriptor = frame_header(decoding, frame);
+    decoding->block_max = frame->window < BLOCK_MAX ? (size_t)frame->window : BLOCK_MAX;
     memcpy(decoding->repeat_offsets, at_first, sizeof at_first);
     decoding->has_huffman = false;
     decoding->lengths.is_there = decoding->offsets.is_there = decoding->matches.is_there = false;
     while (!block(decoding))
         continue;
     take(decoding, descriptor & 4 ? 4 : 0);
-    if (stated != UINT64_MAX && stated != result->content_size - decoding->first_content)
+    frame->size = decoding->at - frame->at;
+    frame->blocks = result->blocks_count - frame->first_block;
+    frame->content = result->content_size - frame->first_content;
+    if (frame->stated != UINT64_MAX && frame->stated != frame->content)
         refuse(decoding, "content of another size than is stated");
 }
 
@@ -402,13 +413,14 @@ int naive_zstd_decode(struct naive_zstd *result, const unsigned char *in, size_t
         exit(1);
     }
     decoding->result = result;
+    /* A block without literals has a pointer to where they would be. */
+    result->literals = grown(result->literals, &decoding->caps[1], 0, 1, 1);
     decoding->in = in;
     decoding->len = len;
     if (setjmp(decoding->trap.where) == 0)
         while (decoding->at < decoding->len)
             frame(decoding);
     result->why = decoding->trap.why;
-    free(decoding->sequences);
     free(decoding);
     return !result->why;
 }
@@ -416,6 +428,8 @@ int naive_zstd_decode(struct naive_zstd *result, const unsigned char *in, size_t
 void naive_zstd_free(struct naive_zstd *result)
 {
     free(result->content);
+    free(result->literals);
+    free(result->sequences);
     free(result->blocks);
     free(result->frames);
     memset(result, 0, sizeof *result);

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* How the host plans batches of zstd blocks for the GPU: where they end, what it leaves to libzstd,
- * and its memory. That they hold the right blocks, however the bytes arrive and however little a
- * batch has room for, is for tests/device/test_zstd_files.cpp. */
+/* How the host plans batches of zstd blocks for the GPU: the same blocks and frames as the naive
+ * decoder finds, however the bytes arrive and however little a batch has room for; and what it
+ * leaves to libzstd. */
 #include "gpu/decode/plan.h"
 #include "tests/helpers/compressed.h"
+#include "tests/helpers/naive_zstd.h"
+#include "tests/helpers/random.h"
+#include "tests/helpers/scale.h"
 #include "tests/helpers/zstd_frames.h"
 
 #include <stdio.h>
@@ -35,7 +38,219 @@ static struct decode_plan plan_of(uint32_t blocks_max, uint32_t frames_max, uint
     };
 }
 
-/* --- many frames, and empty blocks --- */
+/* --- whole streams --- */
+
+struct walked {
+    const unsigned char *in;
+    const struct naive_zstd *naive;
+    size_t block, frame; /* of the naive decoder, that come next */
+    bool has_checksums;
+};
+
+static void check_block(const struct walked *walked, const struct decode_plan *plan, uint32_t index,
+                        size_t at)
+{
+    const struct decode_block *is = &plan->block[index];
+    const struct naive_block *due = &walked->naive->blocks[walked->block];
+    uint32_t room_at = index ? is[-1].room_at + is[-1].room : 0;
+    check(at + is->at - DECODE_CARRY == due->at && is->size == due->size, "block elsewhere", index);
+    check((int)is->type == (int)due->type, "a block of another type", index);
+    check(is->room_at == room_at, "its room is elsewhere", index);
+    check(is->type == DECODE_COMPRESSED ? is->room >= due->content : is->room == due->content,
+          "another room", index);
+    check(is->room <= DECODE_BLOCK_CONTENT, "too much room", index);
+}
+
+static void check_frame(struct walked *walked, const struct decode_plan *plan, uint32_t index,
+                        bool begins)
+{
+    const struct decode_frame *is = &plan->frame[index];
+    const struct naive_frame *due = &walked->naive->frames[walked->frame];
+    check(is->begins == begins, "another begin", index);
+    check(is->content == due->stated && is->window == due->window, "another header", index);
+    if (is->ends) {
+        const unsigned char *end = walked->in + due->at + due->size - 4;
+        uint32_t hash = (uint32_t)end[0] | (uint32_t)end[1] << 8 | (uint32_t)end[2] << 16 |
+                        (uint32_t)end[3] << 24;
+        bool has = (walked->in[due->at + 4] & 4) != 0;
+        check(plan->frame_end[index].has_checksum == has, "a checksum", index);
+        check(!has || plan->frame_end[index].checksum == hash, "another checksum", index);
+    }
+}
+
+/* Compares a batch that begins at `at` with what the naive decoder has next. */
+static void check_batch(struct walked *walked, const struct decode_plan *plan, size_t at)
+{
+    uint32_t block = 0, frame_room = 0;
+    for (uint32_t frame = 0; frame < plan->frames; frame++) {
+        const struct decode_frame *is = &plan->frame[frame];
+        const struct naive_frame *due = &walked->naive->frames[walked->frame];
+        uint32_t room = 0;
+        check(is->first == block && is->blocks > 0, "other blocks", frame);
+        check_frame(walked, plan, frame, walked->block == due->first_block);
+        for (; block < is->first + is->blocks; block++, walked->block++) {
+            check(plan->block[block].frame == frame, "of another frame", block);
+            check_block(walked, plan, block, at);
+            room += plan->block[block].room;
+        }
+        if (frame_room < room)
+            frame_room = room;
+        check(is->ends == (walked->block == due->first_block + due->blocks), "another end", frame);
+        walked->frame += is->ends;
+    }
+    check(block == plan->blocks, "blocks without a frame", block);
+    check(frame_room == plan->frame_room, "another frame has more room", frame_room);
+}
+
+/* Walks over a stream as it arrives, `piece` bytes at a time. */
+static void check_walk(const unsigned char *in, size_t len, const struct naive_zstd *naive,
+                       struct decode_plan plan, size_t piece)
+{
+    struct decode_walk walk = {.window_max = ZSTD_WINDOW_MAX};
+    struct walked walked = {.in = in, .naive = naive};
+    size_t at = 0, there = 0;
+    for (;;) {
+        /* Exactly what has arrived, so that a sanitizer sees what is read beyond. */
+        unsigned char *arrived = malloc(there - at + 1);
+        if (!arrived)
+            exit(1);
+        memcpy(arrived, in + at, there - at);
+        decode_plan_clear(&plan);
+        enum decode_planned planned = decode_walk_plan(&walk, &plan, arrived, there - at, false);
+        free(arrived);
+        check(planned != DECODE_LEFT, "left", at);
+        check(planned != DECODE_PLANNED || plan.blocks > 0, "no block", at);
+        check(planned != DECODE_PLANNED || plan.in_size <= there - at, "beyond", at);
+        if (planned == DECODE_LEFT)
+            return;
+        if (planned == DECODE_PLANNED)
+            check_batch(&walked, &plan, at);
+        at += plan.taken;
+        check(walk.at == at, "another place", at);
+        if (at >= len)
+            break;
+        if (planned == DECODE_NEEDS_MORE && at + plan.need <= there && plan.taken == 0) {
+            check(false, "it asks for bytes that it was given", at);
+            return;
+        }
+        there = there + piece < len ? there + piece : len;
+        if (there < at)
+            there = at;
+    }
+    check(walk.parts.next == ZSTD_HEADER && at == len, "not at the end", at);
+    check(walked.block == naive->blocks_count && walked.frame == naive->frames_count,
+          "blocks are missing", walked.block);
+}
+
+/* Compares a batch that was planned piece by piece, whose bytes are in `memory`, with what the
+ * naive decoder has next. */
+static void check_pieces(struct walked *walked, const struct decode_plan *plan,
+                         const unsigned char *memory)
+{
+    for (uint32_t block = 0; block < plan->blocks; block++, walked->block++) {
+        const struct decode_block *is = &plan->block[block];
+        const struct naive_block *due = &walked->naive->blocks[walked->block];
+        const struct decode_frame *frame = &plan->frame[is->frame];
+        const struct naive_frame *due_frame = &walked->naive->frames[walked->frame];
+        check(is->size == due->size && (int)is->type == (int)due->type, "another block", block);
+        check(is->at - DECODE_CARRY + is->size <= plan->in_size, "a block beyond its batch", block);
+        check(memcmp(memory + is->at - DECODE_CARRY, walked->in + due->at, is->size) == 0,
+              "other bytes", block);
+        bool is_last = walked->block + 1 == due_frame->first_block + due_frame->blocks;
+        check(is->frame < plan->frames && block >= frame->first &&
+                  block < frame->first + frame->blocks,
+              "a block of another frame", block);
+        check(!is_last || frame->ends, "a frame that does not end", block);
+        walked->frame += is_last;
+    }
+}
+
+/* Plans batches of pieces, each planned where the one before was left, and each batch until it is
+ * full.
+ */
+static void check_laying_on(const unsigned char *in, size_t len, const struct naive_zstd *naive,
+                            struct decode_plan plan, size_t piece)
+{
+    struct decode_walk walk = {.window_max = ZSTD_WINDOW_MAX};
+    struct walked walked = {.in = in, .naive = naive};
+    unsigned char *memory = malloc(plan.capacity.in);
+    if (!memory)
+        exit(1);
+    size_t at = 0, end = 0;
+    decode_plan_clear(&plan);
+    while (at < len) {
+        end = end > at ? end : at;
+        end = end + piece < len ? end + piece : len;
+        enum decode_planned planned = DECODE_PLANNED;
+        while (planned == DECODE_PLANNED || planned == DECODE_FULL) {
+            planned = decode_walk_plan(&walk, &plan, in + at, end > at ? end - at : 0, false);
+            check(planned != DECODE_LEFT, "left", at);
+            check(plan.in_size <= plan.capacity.in, "more than the batch holds", at);
+            if (planned == DECODE_PLANNED)
+                memcpy(memory + plan.in_at, in + at, plan.in_size - plan.in_at);
+            check(planned == DECODE_PLANNED || plan.in_size == plan.in_at, "bytes of no block", at);
+            at += (size_t)plan.taken;
+            if (planned != DECODE_FULL)
+                continue;
+            check(plan.blocks > 0, "a block is too large", at);
+            check_pieces(&walked, &plan, memory);
+            decode_plan_clear(&plan);
+        }
+        if (planned == DECODE_LEFT)
+            break;
+    }
+    check_pieces(&walked, &plan, memory);
+    check(walked.block == naive->blocks_count && walked.frame == naive->frames_count,
+          "blocks are missing", walked.block);
+    free(memory);
+}
+
+static size_t make_stream(unsigned char *stream, size_t cap, unsigned count)
+{
+    static unsigned char data[300000];
+    size_t len = 0;
+    for (unsigned i = 0; i < count; i++) {
+        struct frame_settings settings = {
+            .level = (int)random_below(8),
+            .window_log = random_below(2) ? 0 : 10 + (int)random_below(10),
+            .checksum = random_below(2),
+            .is_unsized = random_below(2),
+            .flush = random_below(2) ? 0 : 100 + random_below(9000),
+        };
+        size_t size = random_below(random_below(4) ? 3000 : 300000);
+        if (random_below(4) == 0)
+            len += skippable_put(stream + len, random_below(3000));
+        frame_content((enum frame_content)random_below(CONTENT_KINDS), data, size);
+        len += frame_compress(stream + len, cap - len, &settings, data, size);
+    }
+    return len;
+}
+
+static void check_streams(void)
+{
+    size_t cap = 6000000;
+    unsigned char *stream = malloc(cap);
+    if (!stream)
+        exit(1);
+    for (unsigned round = 0; round < (scale_is_small_or_slow() ? 25 : 300); round++) {
+        struct naive_zstd naive;
+        size_t len = make_stream(stream, cap, 1 + random_below(12));
+        check(naive_zstd_decode(&naive, stream, len), "the naive decoder refuses it", round);
+        check_walk(stream, len, &naive, plan_of(BLOCKS_MAX, BLOCKS_MAX, 1 << 23), len);
+        check_walk(stream, len, &naive, plan_of(1, 1, DECODE_BLOCK_CONTENT), len);
+        check_walk(stream, len, &naive, plan_of(7, 2, 200000), 1 + random_below(2000));
+        check_walk(stream, len, &naive, plan_of(BLOCKS_MAX, 3, 500000), 1 + random_below(200000));
+        check_laying_on(stream, len, &naive, plan_of(BLOCKS_MAX, BLOCKS_MAX, 1 << 23),
+                        1 + random_below(2000));
+        check_laying_on(stream, len, &naive, plan_of(BLOCKS_MAX, 5, 700000),
+                        1 + random_below(300000));
+        check_laying_on(stream, len, &naive, plan_of(3, 2, 1 << 23), len);
+        if (len < 3000)
+            check_walk(stream, len, &naive, plan_of(2, 2, DECODE_BLOCK_CONTENT), 1);
+        naive_zstd_free(&naive);
+    }
+    free(stream);
+}
 
 /* Plans `count` frames of `size` bytes each, in batches with room for `room` bytes, as `piece`
  * bytes arrive at a time. Returns how many batches begin with a frame and end with one; -1, if not
@@ -154,14 +369,8 @@ static void check_left(void)
         const struct left *left = &all_left[i];
         struct decode_walk walk = {.window_max = ZSTD_WINDOW_MAX};
         struct decode_plan plan = plan_of(10, 10, DECODE_BLOCK_CONTENT);
-        /* Exactly what there is, so that a sanitizer sees what is read beyond. */
-        unsigned char *in = malloc(left->len + 1);
-        if (!in)
-            exit(1);
-        memcpy(in + 1, left->in, left->len);
-        check(decode_walk_plan(&walk, &plan, in + 1, left->len, false) == left->planned, left->what,
-              left->len);
-        free(in);
+        check(decode_walk_plan(&walk, &plan, left->in, left->len, false) == left->planned,
+              left->what, left->len);
     }
     struct decode_walk walk = {.window_max = ZSTD_WINDOW_MAX, .leave_checksums = true};
     struct decode_plan plan = plan_of(10, 10, DECODE_BLOCK_CONTENT);
@@ -272,6 +481,7 @@ int main(void)
     check_left();
     check_skippable();
     check_memory();
+    check_streams();
     printf("%u cases, %u wrong\n", cases, wrong);
     return wrong != 0;
 }
