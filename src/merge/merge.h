@@ -62,10 +62,11 @@ void seen_rows_free(struct seen_rows *seen);
 
 /* --- merge.c: the sum --- */
 
+struct options;
+
 /* Makes the histogram that a table's options describe; free its bins. Tells `run`, unless it is
  * NULL, what keys are called. 0; or -1 with an error if no table that can be added up has such
  * options. Not for two threads at once. */
-struct options;
 typedef int merge_builder(const struct words *options, struct histogram_spec *spec,
                           struct options *run, struct error *error);
 

@@ -212,8 +212,10 @@ static void write_channels(struct table *table)
 {
     struct writer *out = table->out;
     const unsigned channels = table->channels;
+    if (channels <= 1)
+        return;
     const struct histogram_spec spec = histogram_spec_of_channel(table->shown.spec);
-    for (unsigned channel = 0; channels > 1 && channel < channels; channel++) {
+    for (unsigned channel = 0; channel < channels; channel++) {
         const struct tally tally = tally_of_channel(table->shown.tally, channel);
         const struct totals totals = rows_add_up(&spec, &tally);
         json_count(out, channel ? ",{\"total\":" : ",\"channels\":[{\"total\":", totals.samples);

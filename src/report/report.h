@@ -77,8 +77,7 @@ struct screen {
 
 /* Returns the screen of a descriptor. Other descriptors are as wide as COLUMNS in the environment
  * says, or 80. The process's own locale does not change, so numbers keep the decimal point of C.
- * The first call loads the user's locale, which a
- * sandbox may forbid. One thread. */
+ * The first call loads the user's locale, which a sandbox may forbid. One thread. */
 struct screen screen_of(int fd);
 
 /* --- groups: the results of a run that has several, one for each group of its samples, which are

@@ -46,9 +46,9 @@ struct number_parser {
     const unsigned char *(*find)(const struct line_string *string, const unsigned char *at,
                                  const unsigned char *limit);
     /* Finds the fields of the records from text->at on that count, `cap` at most, and moves
-     * text->at past these. Returns how many. Without tokens, `keys` gets the fields. Otherwise they
-     * are appended there, while there is room, and `keys` gets the keys, unless it is NULL: only
-     * then FIELD_NONE will do. Any thread. */
+     * text->at past these. Returns how many. Without tokens, `keys` gets the fields. With tokens,
+     * these get the fields, as long as there is room, and `keys`, unless it is NULL, gets the
+     * records' keys. FIELD_NONE has tokens, and no keys. Any thread. */
     size_t (*read_fields)(const struct field *field, struct record_text *text,
                           struct field_tokens *tokens, struct key_span *keys, size_t cap);
 };
@@ -70,7 +70,8 @@ struct json_bytes {
     uint64_t controls; /* all below a space */
 };
 
-/* Empties the tokens and gathers some as the parser's read_fields, with a point before decimals. */
+/* Empties the tokens and gathers some as the parser's read_fields, with a point before decimals.
+ * Returns how many. */
 size_t fields_gather(const struct number_parser *parser, const struct field *field,
                      struct record_text *text, struct field_tokens *tokens, struct key_span *keys,
                      size_t cap);
