@@ -91,13 +91,16 @@ static bool chain(struct worker *worker)
         return false;
     decoding->is_chaining = true;
     leave(worker);
-    if (!zstd_pieces_chain(pieces))
+    const enum zstd_chained chained = zstd_pieces_chain(pieces);
+    if (chained == ZSTD_CHAIN_FALLBACK)
         die("chain", "needs the fallback");
     took(worker, CHAIN);
     enter(worker);
+    decoding->is_chaining = false;
+    if (chained == ZSTD_CHAIN_LATER)
+        return false;
     *state = CHAINED;
     decoding->chained++;
-    decoding->is_chaining = false;
     return true;
 }
 

@@ -200,6 +200,7 @@ int zstd_pieces_open(struct zstd_pieces *pieces, const struct zstd_piece_plan *p
         ring_usual(plan) + (plan->slots + 1) * (content + (tail < content ? tail : content));
     *pieces = (struct zstd_pieces){.plan = *plan, .loops = loops, .checks = checks};
     atomic_init(&pieces->density, 1024);
+    atomic_init(&pieces->released, 0);
     if (open_ring(pieces, ring_len) == 0 && open_slots(pieces) == 0 &&
         zstd_pieces_begin_frame(pieces, header))
         return 0;
@@ -350,14 +351,14 @@ void zstd_piece_list(const struct zstd_pieces *pieces, struct zstd_piece *piece,
 
 /* --- chain --- */
 
-/* True if no piece that may be at hand has content, or content before it, in the ring's `len` bytes
+/* True if no piece from `first` on has content, or content before it, in the ring's `len` bytes
  * from `at` on. */
-static bool is_free(const struct zstd_pieces *pieces, const unsigned char *at, size_t len)
+static bool is_free(const struct zstd_pieces *pieces, uint64_t first, const unsigned char *at,
+                    size_t len)
 {
-    const uint64_t i = pieces->chained, others = pieces->plan.slots - 1;
     if (len > (size_t)(pieces->ring + pieces->ring_len - at))
         return false;
-    for (uint64_t k = i > others ? i - others : 0; k < i; k++) {
+    for (uint64_t k = first; k < pieces->chained; k++) {
         const struct zstd_piece *piece = zstd_piece_at(pieces, k);
         if (at < piece->content + piece->len && at + len > piece->content - piece->before_len)
             return false;
@@ -366,24 +367,24 @@ static bool is_free(const struct zstd_pieces *pieces, const unsigned char *at, s
 }
 
 /* Returns the place with the lowest address for so many bytes. NULL: there is none. */
-static unsigned char *find_place(const struct zstd_pieces *pieces, size_t len)
+static unsigned char *find_place(const struct zstd_pieces *pieces, uint64_t first, size_t len)
 {
-    const uint64_t i = pieces->chained, others = pieces->plan.slots - 1;
-    unsigned char *place = is_free(pieces, pieces->ring, len) ? pieces->ring : NULL;
-    for (uint64_t k = i > others ? i - others : 0; k < i; k++) {
+    unsigned char *place = is_free(pieces, first, pieces->ring, len) ? pieces->ring : NULL;
+    for (uint64_t k = first; k < pieces->chained; k++) {
         const struct zstd_piece *piece = zstd_piece_at(pieces, k);
         unsigned char *end = piece->content + piece->len;
-        if ((!place || end < place) && is_free(pieces, end, len))
+        if ((!place || end < place) && is_free(pieces, first, end, len))
             place = end;
     }
     return place;
 }
 
 /* Gives the next piece its place: behind the one before, or, where the ring ends, behind a copy of
- * the content that must stand before it. False: there is no room. */
+ * the content that must stand before it. False: there is no room, as long as others are at hand. */
 static bool place_piece(struct zstd_pieces *pieces, struct zstd_piece *piece)
 {
     const size_t len = piece->run.parsed.content + COPY_SLACK, usual = ring_usual(&pieces->plan);
+    const uint64_t first = atomic_load_explicit(&pieces->released, memory_order_acquire);
     const uint32_t tail = pieces->plan.tail;
     unsigned char *end = pieces->ring;
     piece->before_len = pieces->content < tail ? (uint32_t)pieces->content : tail;
@@ -391,11 +392,11 @@ static bool place_piece(struct zstd_pieces *pieces, struct zstd_piece *piece)
         const struct zstd_piece *before = zstd_piece_at(pieces, pieces->chained - 1);
         end = before->content + before->len;
     }
-    if ((size_t)(end - pieces->ring) + len > usual || !is_free(pieces, end, len)) {
-        unsigned char *place = find_place(pieces, piece->before_len + len);
+    if ((size_t)(end - pieces->ring) + len > usual || !is_free(pieces, first, end, len)) {
+        unsigned char *place = find_place(pieces, first, piece->before_len + len);
         if (!place)
             return false;
-        memcpy(place, end - piece->before_len, piece->before_len);
+        memmove(place, end - piece->before_len, piece->before_len);
         end = place + piece->before_len;
     }
     piece->content = end;
@@ -441,7 +442,7 @@ static void adapt(struct zstd_pieces *pieces, const struct zstd_piece *piece)
     atomic_store_explicit(&pieces->density, density < 256 ? 256 : density, memory_order_relaxed);
 }
 
-bool zstd_pieces_chain(struct zstd_pieces *pieces)
+enum zstd_chained zstd_pieces_chain(struct zstd_pieces *pieces)
 {
     struct zstd_piece *piece = zstd_piece_at(pieces, pieces->chained);
     const struct parsed_run *parsed = &piece->run.parsed;
@@ -449,22 +450,24 @@ bool zstd_pieces_chain(struct zstd_pieces *pieces)
         pieces->repeat_offsets = (struct repeat_offsets){{1, 4, 8}};
         pieces->content = 0;
     }
-    if (parsed->content > piece->stated - pieces->content || !place_piece(pieces, piece))
-        return false;
+    if (parsed->content > piece->stated - pieces->content)
+        return ZSTD_CHAIN_FALLBACK;
+    if (!place_piece(pieces, piece))
+        return ZSTD_CHAIN_LATER;
     piece->before =
         (struct execution){.repeat_offsets = pieces->repeat_offsets, .history = piece->before_len};
     for (int i = 0; i < 3; i++) /* an offset of 0: versions of libzstd differ */
         if (pieces->repeat_offsets.offset[i] <= parsed->less[i])
-            return false;
+            return ZSTD_CHAIN_FALLBACK;
     if (parsed->reach > piece->before_len || !execute_in_order(pieces->loops, piece))
-        return false;
+        return ZSTD_CHAIN_FALLBACK;
     for (int i = 0; i < 3; i++)
         pieces->repeat_offsets.offset[i] =
             offset_resolve(parsed->after.offset[i], &piece->before.repeat_offsets);
     adapt(pieces, piece);
     pieces->content += piece->len;
     pieces->chained++;
-    return true;
+    return ZSTD_CHAINED;
 }
 
 /* --- execute --- */
@@ -537,6 +540,7 @@ bool zstd_pieces_verify(struct zstd_pieces *pieces, const struct zstd_piece *pie
     pieces->verified += piece->len;
     if (checks)
         xxh64_add(&pieces->hash, piece->content, piece->len);
+    (void)atomic_fetch_add_explicit(&pieces->released, 1, memory_order_release);
     if (!piece->run.is_last)
         return true;
     const uint64_t hash = checks ? xxh64_value(&pieces->hash) : 0;

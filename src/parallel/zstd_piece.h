@@ -97,7 +97,8 @@ struct zstd_pieces {
     atomic_uint density; /* content of pieces, in 1/1024 of what cut took it for */
     /* verify: of the frame so far */
     struct xxh64 hash;
-    uint64_t verified; /* bytes of content */
+    uint64_t verified;              /* bytes of content */
+    atomic_uint_least64_t released; /* pieces of all frames, whose memory is free */
 };
 
 /* Opens all memory, and begins the first frame. 0, or -1: out of memory. */
@@ -153,16 +154,22 @@ void zstd_piece_list(const struct zstd_pieces *pieces, struct zstd_piece *piece,
 int zstd_list_scratch_open(struct zstd_list_scratch *scratch, const struct zstd_piece_plan *plan);
 void zstd_list_scratch_close(struct zstd_list_scratch *scratch);
 
-/* Gives the next piece its place, and executes what is listed, and its tail. False: it needs the
- * fallback, and so does all that follows. */
-bool zstd_pieces_chain(struct zstd_pieces *pieces);
+enum zstd_chained {
+    ZSTD_CHAINED,
+    ZSTD_CHAIN_LATER,    /* there is no room before more pieces are verified; not if all were */
+    ZSTD_CHAIN_FALLBACK, /* it needs the fallback, and so does all that follows */
+};
+
+/* Gives the next piece its place, and executes what is listed, and its tail. */
+enum zstd_chained zstd_pieces_chain(struct zstd_pieces *pieces);
 
 /* Executes `max` bytes more of a piece that is chained, or up to a block more, and sets *complete
  * to how many bytes of its content are complete. False: it needs the fallback. */
 bool zstd_piece_execute(struct zstd_piece *piece, const struct block_loops *loops, uint32_t max,
                         uint32_t *complete);
 
-/* Adds a piece that is complete to the checksum of its frame. False: the frame ends with it, and
+/* Adds the next piece, whose content nobody else reads any more, to the checksum of its frame, and
+ * frees its memory. False: the frame ends with it, and
  * checksum or content are not what it states. */
 bool zstd_pieces_verify(struct zstd_pieces *pieces, const struct zstd_piece *piece);
 

@@ -89,9 +89,9 @@ struct pieces {
 enum piece_chained {
     PIECE_ALL,    /* it has passed the piece */
     PIECE_ENOUGH, /* the range has ended: no more is needed */
-    PIECE_LATER,  /* in_order: what comes next is counted while it is chained, so all pieces before
-                   * must be counted first */
-    PIECE_STOP,   /* the codec's own decoder must go on where `restart` says */
+    PIECE_LATER, /* pieces before it must be retired first: all, as what comes next is counted while
+                  * it is chained (in_order), or some, for their memory */
+    PIECE_STOP,  /* the codec's own decoder must go on where `restart` says */
 };
 
 struct piece_format {

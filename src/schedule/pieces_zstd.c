@@ -278,7 +278,11 @@ static enum piece_chained chain(struct worker *worker, struct pieces *pieces, st
     if (slot->own->is_first)
         all->begin = (struct piece_restart){piece->offset, pieces->position, false};
     all->begin.is_cut = slot->is_cut;
-    slot->is_wrong = slot->is_wrong || !zstd_pieces_chain(&all->frames);
+    const enum zstd_chained chained =
+        slot->is_wrong ? ZSTD_CHAIN_FALLBACK : zstd_pieces_chain(&all->frames);
+    if (chained == ZSTD_CHAIN_LATER)
+        return PIECE_LATER;
+    slot->is_wrong = chained == ZSTD_CHAIN_FALLBACK;
     if (slot->is_wrong)
         return PIECE_STOP;
     if (slot->own->len > 0 && !pieces_go_on(pieces))

@@ -142,6 +142,11 @@ alike "a window of a whole frame that is not too large" -b --memlimit=32M single
 { cat numbers && "$HELPERS/make_data" uniform 40000000 && cat mixed; } | zstd -l 1 -c -n -w 24 >long.zst
 cat long.zst small.zst >longer.zst
 in_pipe "a long frame, and another" longer.zst -b
+# Pieces have far more content than their compressed bytes let expect, and a window that is wide.
+{ "$HELPERS/make_data" uniform 36000000 && "$HELPERS/make_data" same 80000000 0; } | zstd -l 1 -c -n -w 25 >wide.zst
+only=3
+in_pipe "a wide window" wide.zst -b
+only=
 size=$(wc -c <long.zst)
 alter longer.zst $((size + 1000000)) '\125\125\125'
 in_pipe "a frame after a long one" altered -b

@@ -8,7 +8,7 @@
 #include <pthread.h>
 #include <string.h>
 
-#define SLOTS_MAX 8
+#define SLOTS_MAX 16
 #define CONTENT_LIMIT ((size_t)1 << 30)
 
 enum state { FREE, CUT, PARSED, LISTED, CHAINED, EXECUTED };
@@ -156,6 +156,7 @@ static bool take(struct decoding *decoding, enum step step, uint64_t i, unsigned
 {
     const struct by_pieces *by = decoding->by;
     struct zstd_piece *piece = zstd_piece_at(by->pieces, i);
+    enum zstd_chained chained;
     uint32_t complete;
     bool is_right;
     *is_complete = true;
@@ -173,7 +174,9 @@ static bool take(struct decoding *decoding, enum step step, uint64_t i, unsigned
         return true;
     case STEP_CHAIN:
         decoding->begins[i % by->slots] = content_before(by, i);
-        return zstd_pieces_chain(by->pieces);
+        chained = zstd_pieces_chain(by->pieces);
+        *is_complete = chained != ZSTD_CHAIN_LATER;
+        return chained != ZSTD_CHAIN_FALLBACK;
     case STEP_EXECUTE:
         is_right = zstd_piece_execute(piece, by->loops, 1 + chance % 100000, &complete);
         *is_complete = !is_right || complete == piece->len;

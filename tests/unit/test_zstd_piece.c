@@ -187,6 +187,23 @@ static void check_large(void)
     }
 }
 
+/* Windows far larger than pieces: what must stand before them fills most of the memory. */
+static void check_wide(void)
+{
+    for (int log = 17; log <= 21; log++)
+        for (unsigned round = 0; round < scale_of(6, 20, 100); round++) {
+            const struct frame_settings settings = {
+                .level = 1, .window_log = log, .is_unsized = true};
+            const size_t len =
+                make_frame(round % 2 ? CONTENT_LINES : CONTENT_MIXED, &settings, CONTENT_MAX);
+            struct by_pieces by = by_pieces_random(block_loops_find(NULL));
+            by.slots = 2 + random_below(15);
+            by.content = 1000 + random_below(10000);
+            by.threads = 1 + random_below(4);
+            check_taken(&by, len, CONTENT_MAX);
+        }
+}
+
 static void check_altered(void)
 {
     unsigned char *altered = need(malloc(FRAMES_MAX));
@@ -307,6 +324,7 @@ int main(void)
     check_tiny_blocks();
     check_threads();
     check_large();
+    check_wide();
     check_stated();
     check_changed();
     check_altered();
