@@ -193,8 +193,8 @@ static bool make_room(struct decoding *decoding, uint64_t i)
     const size_t size = content_before(by, i) + zstd_piece_at(by->pieces, i)->run.parsed.content;
     if (size > CONTENT_LIMIT)
         return false;
-    if (size > decoding->out_size) {
-        decoding->out_size = size * 2;
+    if (size >= decoding->out_size) { /* also for none */
+        decoding->out_size = size * 2 + 1;
         decoding->out = need(realloc(decoding->out, decoding->out_size));
     }
     return true;
