@@ -62,8 +62,8 @@ done
 length=$(($(wc -c <mixed) / 131072 * 131072 - 300))
 for threads in 1 $workers; do
     mkfifo open$threads
-    { head -c -1000 large.zst && exec sleep 30; } >open$threads &
-    timeout 15 "$GPUHISTO" --device=cpu --threads=$threads -b --length=$length <open$threads >open.out 2>&1
+    { head -c -1000 large.zst && exec sleep 120; } >open$threads &
+    timeout 100 "$GPUHISTO" --device=cpu --threads=$threads -b --length=$length <open$threads >open.out 2>&1
     echo "status $?" >>open.out
     kill $! 2>kill.err
     [ "$threads" != 1 ] || mv open.out open.due

@@ -87,8 +87,8 @@ cat content content | gzip -1 >twice.gz
 length=$(head -c -1000 twice.gz | gzip -dc 2>gzip.err | wc -c)
 for threads in 1 $workers; do
     mkfifo open$threads
-    { head -c -1000 twice.gz && exec sleep 30; } >open$threads &
-    timeout 15 "$GPUHISTO" --device=cpu --threads=$threads -b --length=$((length - 300)) <open$threads >open.out 2>&1
+    { head -c -1000 twice.gz && exec sleep 120; } >open$threads &
+    timeout 100 "$GPUHISTO" --device=cpu --threads=$threads -b --length=$((length - 300)) <open$threads >open.out 2>&1
     echo "status $?" >>open.out
     kill $! 2>kill.err
     [ "$threads" != 1 ] || mv open.out open.due
