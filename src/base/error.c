@@ -108,16 +108,6 @@ static size_t show_unit(const unsigned char *text, size_t len, char unit[UNIT_MA
     return SHOW_ESCAPE;
 }
 
-/* Returns the length of text[0..len) when shown. */
-static size_t shown_length(const unsigned char *text, size_t len)
-{
-    size_t sum = 0, used;
-    char unit[UNIT_MAX];
-    for (size_t at = 0; at < len; at += used)
-        sum += show_unit(text + at, len - at, unit, &used);
-    return sum;
-}
-
 /* True if all bytes are characters of ASCII that are printed as they are. */
 static bool is_plain(const unsigned char *text, size_t len)
 {
@@ -137,15 +127,16 @@ size_t show_text(const char *text, size_t len, char *shown, size_t size)
         shown[len] = '\0';
         return len;
     }
-    const size_t all = shown_length(bytes, len);
+    char unit[UNIT_MAX];
+    size_t all = 0, length = 0, before = 0, used;
+    for (size_t at = 0; at < len; at += used)
+        all += show_unit(bytes + at, len - at, unit, &used);
     const bool fits = all <= space;
     /* The end of a long text is kept as well as its beginning: it may be the file's name. */
     const size_t head = fits ? all : (space - (sizeof gap - 1)) / 2;
     const size_t tail = fits ? 0 : space - (sizeof gap - 1) - head;
-    size_t length = 0, before = 0, used;
     bool skipping = false;
     for (size_t at = 0; at < len; at += used) {
-        char unit[UNIT_MAX];
         size_t written = show_unit(bytes + at, len - at, unit, &used);
         bool in_head = !skipping && before + written <= head, in_tail = before >= all - tail;
         if (!in_head && !skipping) {

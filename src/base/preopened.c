@@ -59,31 +59,16 @@ static int open_regular(const char *name)
     return -1;
 }
 
-/* True if the error may be gone later. */
-static bool is_shortage(int error)
-{
-    return error == EMFILE || error == ENFILE || error == ENOMEM || error == EAGAIN ||
-           error == EINTR || error == ESTALE;
-}
-
 bool preopened_acquire(struct preopened *file)
 {
     if (is_standard(file) || file->error != 0)
         return false;
     file->fd = file->is_regular ? open_regular(file->name) : open(file->name, O_PATH | O_CLOEXEC);
-    if (file->fd < 0 && !is_shortage(errno))
+    const bool may_be_gone_later = errno == EMFILE || errno == ENFILE || errno == ENOMEM ||
+                                   errno == EAGAIN || errno == EINTR || errno == ESTALE;
+    if (file->fd < 0 && !may_be_gone_later)
         file->error = errno;
     return file->fd >= 0;
-}
-
-/* Opens what was found with O_PATH. Its name may lead to something else by now, or be forbidden by
- * the sandbox, so it is used only where there is no /proc. */
-static int open_found(const struct preopened *file)
-{
-    char path[40];
-    snprintf(path, sizeof path, "/proc/self/fd/%d", file->fd);
-    const int fd = open(path, OPEN_FLAGS);
-    return fd < 0 && errno == ENOENT ? open(file->name, OPEN_FLAGS) : fd;
 }
 
 int preopened_open(struct preopened *file)
@@ -94,12 +79,18 @@ int preopened_open(struct preopened *file)
     }
     if (file->fd < 0)
         return open(file->name, OPEN_FLAGS);
-    const bool is_open = file->is_regular || file->is_open;
-    const int fd = is_open ? file->fd : open_found(file);
-    if (fd < 0)
-        return -1;
-    if (!is_open)
+    int fd = file->fd;
+    if (!file->is_regular && !file->is_open) {
+        /* It was found with O_PATH. Its name may lead to something else by now, or be forbidden by
+         * the sandbox, so it is used only where there is no /proc. */
+        char path[40];
+        snprintf(path, sizeof path, "/proc/self/fd/%d", file->fd);
+        fd = open(path, OPEN_FLAGS);
+        fd = fd < 0 && errno == ENOENT ? open(file->name, OPEN_FLAGS) : fd;
+        if (fd < 0)
+            return -1;
         close(file->fd);
+    }
     file->fd = -1;
     return fd;
 }

@@ -44,13 +44,6 @@ static _Noreturn void wait_for_end(void)
         pause();
 }
 
-/* True if the signal says that the program itself is broken: it must not wait. */
-static bool is_fault(int number)
-{
-    return number == SIGSEGV || number == SIGBUS || number == SIGFPE || number == SIGILL ||
-           number == SIGTRAP || number == SIGSYS || number == SIGABRT;
-}
-
 static void remove_and_end(int number)
 {
     remove_file();
@@ -60,9 +53,11 @@ static void remove_and_end(int number)
 static void handle_signal(int number)
 {
     int saved = errno, now = FREE;
-    if (is_fault(number)) {
-        remove_and_end(number);
-    } else if (atomic_compare_exchange_strong(&state, &now, DYING)) {
+    /* The program itself is broken: it must not wait. */
+    const bool is_fault = number == SIGSEGV || number == SIGBUS || number == SIGFPE ||
+                          number == SIGILL || number == SIGTRAP || number == SIGSYS ||
+                          number == SIGABRT;
+    if (is_fault || atomic_compare_exchange_strong(&state, &now, DYING)) {
         remove_and_end(number);
     } else if (now == HELD && !atomic_compare_exchange_strong(&state, &now, number) &&
                now == FREE) {
@@ -91,11 +86,6 @@ static void catch_signals(void)
     for (int number = 1; number <= SIGRTMAX; number++)
         if (is_deadly(number) && sigaction(number, NULL, &old) == 0 && old.sa_handler == SIG_DFL)
             sigaction(number, &guard, NULL);
-}
-
-void signals_ignore_file_size(void)
-{
-    signal(SIGXFSZ, SIG_IGN);
 }
 
 void signals_hold(void)

@@ -19,10 +19,6 @@ bool signals_interrupted(void);
 /* Ends the process as that SIGINT would have, so a shell sees that it was interrupted. */
 _Noreturn void signals_end_interrupted(void);
 
-/* Makes a write past the limit on a file's size fail with EFBIG from now on, instead of ending the
- * process. */
-void signals_ignore_file_size(void);
-
 /* Delays signals that end the process until signals_release, so that files are created, renamed and
  * registered as one step. Does not nest. One thread only. */
 void signals_hold(void);

@@ -22,11 +22,6 @@ static void show_ratio(double number, double other, char text[SHOW_NUMBER])
         show_double(number > 0 ? HUGE_VAL : NAN, text);
 }
 
-static double percent_of(uint64_t count, const struct tally *tally)
-{
-    return tally->samples ? 100.0 * ((double)count / (double)tally->samples) : 0;
-}
-
 /* --- bins --- */
 
 static void bin_cells(struct table *table, const struct row *row, struct cells *cells)
@@ -38,7 +33,7 @@ static void bin_cells(struct table *table, const struct row *row, struct cells *
     for (unsigned side = 0; side < SIDES; side++) {
         const struct tally *tally = table->diff->sides[side];
         const uint64_t count = row ? tally->counts[row->index] : 0;
-        percents[side] = percent_of(count, tally);
+        percents[side] = tally->samples ? 100.0 * ((double)count / (double)tally->samples) : 0;
         show_unsigned(count, cells->texts[side]);
         percent_show(count, tally->samples, PERCENT_DIGITS, cells->texts[SIDES + side]);
         cells_add(cells, names[side], cells->texts[is_picture ? SIDES + side : side]);
@@ -166,14 +161,6 @@ static int write_keys(struct table *table, const struct group_rows *sides)
     return rc;
 }
 
-/* Gives both sides a row for records without a key if one of them has some. */
-static void match_missing(struct groups groups[SIDES])
-{
-    for (unsigned side = 0; side < SIDES; side++)
-        if (groups[side].missing == SIZE_MAX && groups[SIDES - 1 - side].missing != SIZE_MAX)
-            groups[side].missing = groups[side].count++;
-}
-
 void diff_write_keys(struct writer *out, const struct report_options *options,
                      const struct diff_tables *tables)
 {
@@ -192,7 +179,11 @@ void diff_write_keys(struct writer *out, const struct report_options *options,
                           .fill_cells = key_cells};
     int rc = -1;
     shown.empty = options->empty == EMPTY_LEFT_OUT ? EMPTY_LEFT_OUT : EMPTY_SHOWN;
-    match_missing(diff.groups);
+    /* Both sides have a row for records without a key if one of them has some. */
+    for (unsigned side = 0; side < SIDES; side++)
+        if (diff.groups[side].missing == SIZE_MAX &&
+            diff.groups[SIDES - 1 - side].missing != SIZE_MAX)
+            diff.groups[side].missing = diff.groups[side].count++;
     char *name = malloc(groups_name_capacity(&diff.groups[AFTER]));
     table.names = (struct row_names){&diff.groups[AFTER], name};
     if (options->stats)

@@ -57,23 +57,18 @@ struct heat {
 
 /* --- as text --- */
 
-static void widen_names(struct heat *heat)
-{
-    heat->name_width = heat->options->header ? strlen(heat->groups->columns[GROUP_NAME]) : 0;
-    for (size_t group = 0; group < heat->groups->count; group++) {
-        groups_show_name(heat->groups, group, heat->name);
-        const size_t width = screen_width(heat->name, strlen(heat->name));
-        heat->name_width = width > heat->name_width ? width : heat->name_width;
-    }
-}
-
 /* Returns how many columns fit on the screen, at least one. */
 static size_t fit_columns(struct heat *heat)
 {
     const struct screen screen = screen_of(heat->out->fd);
     char digits[SHOW_NUMBER];
     show_unsigned(heat->max, digits);
-    widen_names(heat);
+    heat->name_width = heat->options->header ? strlen(heat->groups->columns[GROUP_NAME]) : 0;
+    for (size_t group = 0; group < heat->groups->count; group++) {
+        groups_show_name(heat->groups, group, heat->name);
+        const size_t width = screen_width(heat->name, strlen(heat->name));
+        heat->name_width = width > heat->name_width ? width : heat->name_width;
+    }
     heat->utf8 = screen.utf8;
     heat->count_width = strlen(digits);
     if (heat->options->header && heat->count_width < strlen("count"))
@@ -211,12 +206,6 @@ static void begin_image(struct heat *heat)
     writer_format(out, "%zu %zu\n%d\n", heat->count, heat->groups->count, PIXEL_MAX);
 }
 
-static void write_image_row(struct heat *heat)
-{
-    for (size_t i = 0; i < heat->count; i++)
-        write_pixel(heat->out, heat->cells[i], heat->largest);
-}
-
 /* --- the bins --- */
 
 /* Adds up the groups. 0, or -1: memory is short. */
@@ -337,7 +326,10 @@ static void write_rows(struct heat *heat)
     (is_image ? begin_image : begin_text)(heat);
     for (size_t group = 0; group < groups && !heat->out->error; group++) {
         count_cells(heat, group);
-        (is_image ? write_image_row : write_text_row)(heat);
+        for (size_t i = 0; is_image && i < heat->count; i++)
+            write_pixel(heat->out, heat->cells[i], heat->largest);
+        if (!is_image)
+            write_text_row(heat);
     }
 }
 

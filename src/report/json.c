@@ -167,16 +167,6 @@ static void write_ranges(struct writer *out, const char *key, const struct shard
     writer_text(out, count ? "]" : "[]");
 }
 
-static void write_shard_file(struct writer *out, const struct shard_file *file)
-{
-    writer_format(out, "{\"index\":%" PRIu64 ",\"name\":", file->index);
-    write_string(out, file->name);
-    writer_format(out, ",\"size\":%" PRIu64 ",\"fingerprint\":\"%016" PRIx64 "\"", file->size,
-                  file->fingerprint);
-    write_ranges(out, ",\"ranges\":", file->ranges, file->range_count);
-    writer_char(out, '}');
-}
-
 /* Writes the record as an object. */
 static void write_shard(struct writer *out, const struct shard_record *record)
 {
@@ -188,8 +178,13 @@ static void write_shard(struct writer *out, const struct shard_record *record)
                   "\"},\"files\":[",
                   job->files, job->bytes, job->digest);
     for (size_t i = 0; i < record->file_count; i++) {
-        writer_text(out, i ? "," : "");
-        write_shard_file(out, &record->files[i]);
+        const struct shard_file *file = &record->files[i];
+        writer_format(out, "%s{\"index\":%" PRIu64 ",\"name\":", i ? "," : "", file->index);
+        write_string(out, file->name);
+        writer_format(out, ",\"size\":%" PRIu64 ",\"fingerprint\":\"%016" PRIx64 "\"", file->size,
+                      file->fingerprint);
+        write_ranges(out, ",\"ranges\":", file->ranges, file->range_count);
+        writer_char(out, '}');
     }
     writer_text(out, "]}");
 }
@@ -224,29 +219,6 @@ static void write_channels(struct table *table)
     }
 }
 
-static void write_options(struct table *table)
-{
-    const struct words *words = table->options->words;
-    writer_text(table->out, ",\"options\":[");
-    for (size_t i = 0; i < words->count; i++) {
-        if (i > 0)
-            writer_char(table->out, ',');
-        write_string(table->out, words->list[i]);
-    }
-    writer_char(table->out, ']');
-}
-
-/* Writes which file, or block of a file, the table is of, if it is of one. */
-static void write_file(struct table *table)
-{
-    if (table->group[GROUP_NAME]) {
-        writer_char(table->out, ',');
-        write_group(table->out, table->groups, table->group_index);
-    }
-    if (table->group[GROUP_OFFSET])
-        write_member(table->out, ",\"offset\":", table->group[GROUP_OFFSET]);
-}
-
 /* True for one of the tables of numbers by key, which all together are the result. */
 static bool is_of_key(const struct table *table)
 {
@@ -272,18 +244,26 @@ static void json_begin(struct table *table)
         return;
     }
     writer_text(out, "{\"schema\":\"gpuhisto/1\"");
-    if (is_of_key(table)) {
+    if (is_of_key(table) || table->group[GROUP_NAME]) {
         writer_char(out, ',');
         write_group(out, table->groups, table->group_index);
+    }
+    if (is_of_key(table)) {
         json_count(out, ",\"table\":", table->group_index + 1);
         json_count(out, ",\"tables\":", table->groups->count);
-    } else {
-        write_file(table);
+    } else if (table->group[GROUP_OFFSET]) {
+        write_member(out, ",\"offset\":", table->group[GROUP_OFFSET]);
     }
     writer_format(out, ",\"mode\":\"%s\"", mode->name);
     if (table->type)
         writer_format(out, ",\"type\":\"%s\"", table->type);
-    write_options(table);
+    const struct words *words = table->options->words;
+    writer_text(out, ",\"options\":[");
+    for (size_t i = 0; i < words->count; i++) {
+        writer_text(out, i > 0 ? "," : "");
+        write_string(out, words->list[i]);
+    }
+    writer_char(out, ']');
     if (table->options->shard && (!is_of_key(table) || table->group_index == 0)) {
         writer_text(out, ",\"share\":");
         write_shard(out, table->options->shard);

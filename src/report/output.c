@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,11 +29,6 @@ static int fail(const struct output *output, struct error *error)
     else
         error_set(error, "standard output: %s", what);
     return -1;
-}
-
-static void warn(struct output *output, const char *what)
-{
-    error_of(&output->warning, output->name, "%s: %s", what, strerror(errno));
 }
 
 /* --- the file that is meant --- */
@@ -67,17 +63,6 @@ static int descriptor_of(const char *path)
             return (int)strtol(number, NULL, 10);
     }
     return -1;
-}
-
-/* Makes the target a duplicate of a descriptor, which must be open for writing. */
-static int duplicate(struct target *target, int fd)
-{
-    int flags = fcntl(fd, F_GETFL);
-    if (flags < 0 || (flags & O_ACCMODE) == O_RDONLY)
-        return fail_with(EBADF);
-    target->kind = TARGET_OPEN;
-    target->fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
-    return target->fd < 0 ? -1 : 0;
 }
 
 /* Opens the directory of a path, relative to the one that is open, and sets base. */
@@ -172,8 +157,14 @@ static int follow(struct target *target, const char *name)
     const char *path = name;
     for (int links = 0; links <= LINKS_MAX; links++) {
         int fd = descriptor_of(path);
-        if (fd >= 0)
-            return duplicate(target, fd);
+        if (fd >= 0) { /* which must be open for writing, and is duplicated */
+            int flags = fcntl(fd, F_GETFL);
+            if (flags < 0 || (flags & O_ACCMODE) == O_RDONLY)
+                return fail_with(EBADF);
+            target->kind = TARGET_OPEN;
+            target->fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+            return target->fd < 0 ? -1 : 0;
+        }
         if (enter_directory(target, path) != 0)
             return -1;
         target->file = openat(target->directory, target->base, O_PATH | O_NOFOLLOW | O_CLOEXEC);
@@ -458,14 +449,14 @@ static void keep_permissions(struct output *output)
                  "cannot keep its access list, so only its owner can use it");
     return;
 no_mode:
-    warn(output, "cannot keep its mode");
+    error_of(&output->warning, output->name, "cannot keep its mode: %s", strerror(errno));
 }
 
 /* --- the output --- */
 
 int output_prepare(struct output *output, const char *name, struct error *error)
 {
-    signals_ignore_file_size();
+    signal(SIGXFSZ, SIG_IGN); /* a write past the limit on a file's size fails with EFBIG */
     output->name = name;
     output->fd = -1;
     output->temporary[0] = '\0';
@@ -523,17 +514,6 @@ static int sync_file(int fd)
     return rc == 0 || errno == EINVAL || errno == ENOTSUP || errno == EROFS ? 0 : -1;
 }
 
-/* The new name is on disk when the directory is. */
-static void sync_directory(struct output *output)
-{
-    int fd = openat(output->target.directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0)
-        return; /* one that may not be read */
-    if (sync_file(fd) != 0)
-        warn(output, "was written, but a crash may undo it");
-    close(fd);
-}
-
 /* Some file systems report a full disk only when the file is closed. */
 static int close_direct(struct output *output)
 {
@@ -555,17 +535,20 @@ static int finish(struct output *output)
         return close_direct(output);
     if (sync_file(output->fd) != 0 || commit_file(output) != 0)
         return -1;
-    sync_directory(output);
+    /* The new name is on disk when the directory is, which may be one that cannot be read. */
+    const int directory = openat(output->target.directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (directory >= 0 && sync_file(directory) != 0)
+        error_of(&output->warning, output->name, "was written, but a crash may undo it: %s",
+                 strerror(errno));
+    if (directory >= 0)
+        close(directory);
     return 0;
 }
 
 int output_flush(struct output *output, struct error *error)
 {
-    int code = writer_flush(&output->writer);
-    if (code == 0)
-        return 0;
-    errno = code;
-    return fail(output, error);
+    errno = writer_flush(&output->writer);
+    return errno == 0 ? 0 : fail(output, error);
 }
 
 int output_close(struct output *output, struct error *warning, struct error *error)

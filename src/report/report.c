@@ -208,33 +208,29 @@ static void load_group(struct group_report *report, struct table *table, size_t 
     table->counted = (struct counts){report->spec, report->tally};
 }
 
-static void write_group_rows(struct table *table)
-{
-    struct coarse_rows rows;
-    const bool is_wider = widen_bins(table, 0, &rows);
-    table_add_up(table);
-    table_each_row(table, table->format->row);
-    if (is_wider)
-        coarse_rows_free(&rows);
-}
-
 /* Writes the groups from `begin` to before `end`. */
 static void write_some_groups(struct group_report *report, struct table table, size_t begin,
                               size_t end)
 {
     const bool is_delimited = table.format->separator;
     const struct table empty = table;
+    struct coarse_rows rows;
     for (size_t group = begin; group < end && !table.out->error; group++) {
         if (!is_delimited)
             table = empty;
         table.tables = group;
         load_group(report, &table, group);
-        if (!is_delimited)
+        if (!is_delimited) {
             write_table(&table);
-        else if (table.options->stats)
+        } else if (table.options->stats) {
             write_statistics(&table, true, group == 0);
-        else
-            write_group_rows(&table);
+        } else {
+            const bool is_wider = widen_bins(&table, 0, &rows);
+            table_add_up(&table);
+            table_each_row(&table, table.format->row);
+            if (is_wider)
+                coarse_rows_free(&rows);
+        }
     }
 }
 
@@ -253,7 +249,7 @@ struct group_part {
 static void write_part(void *arg, size_t i)
 {
     struct group_part *part = (struct group_part *)arg + i;
-    writer_begin_kept(&part->out);
+    writer_begin(&part->out, -1);
     write_some_groups(&part->report, part->table, part->begin, part->end);
     writer_flush(&part->out);
 }
@@ -274,16 +270,6 @@ static int open_part(struct group_part *part, const struct group_report *report,
         return 0;
     tally_close(&part->memory.tally);
     return -1;
-}
-
-static void close_parts(struct group_part *parts, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        writer_close_kept(&parts[i].out);
-        tally_close(&parts[i].memory.tally);
-        free(parts[i].report.name);
-    }
-    free(parts);
 }
 
 /* Has parts written side by side, and then one after the other to where they belong. */
@@ -319,7 +305,12 @@ static bool write_together(const struct group_report *report, const struct table
         opened++;
     if (opened >= 2)
         write_by_parts(parts, opened, table);
-    close_parts(parts, opened);
+    for (size_t i = 0; i < opened; i++) {
+        free(parts[i].out.kept);
+        tally_close(&parts[i].memory.tally);
+        free(parts[i].report.name);
+    }
+    free(parts);
     return opened >= 2;
 }
 

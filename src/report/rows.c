@@ -3,25 +3,20 @@
 
 #define ROWS_CUT_MAX 512 /* rows that rows_cut leaves, at most */
 
-/* Adds the rows [begin, end) of a channel. Rows that are no bins come before all bins or after
- * them. */
-static void add_up_channel(struct totals *totals, const struct histogram_spec *spec,
-                           const struct tally *tally, size_t begin, size_t end)
-{
-    enum row_kind kind;
-    for (; begin < end && (kind = histogram_spec_row_kind(spec, begin)) != ROW_KIND_BIN; begin++)
-        totals->of[kind] += tally->counts[begin];
-    for (; end > begin && (kind = histogram_spec_row_kind(spec, end - 1)) != ROW_KIND_BIN; end--)
-        totals->of[kind] += tally->counts[end - 1];
-    totals->of[ROW_KIND_BIN] += tally_sum(tally, begin, end);
-}
-
 struct totals rows_add_up(const struct histogram_spec *spec, const struct tally *tally)
 {
     const size_t rows = histogram_spec_rows(spec);
     struct totals totals = {.samples = tally->samples};
-    for (size_t begin = 0; begin < tally->bins; begin += rows)
-        add_up_channel(&totals, spec, tally, begin, begin + rows);
+    for (size_t first = 0; first < tally->bins; first += rows) {
+        /* In each channel, rows that are no bins come before all bins or after them. */
+        size_t at = first, end = first + rows;
+        enum row_kind kind;
+        for (; at < end && (kind = histogram_spec_row_kind(spec, at)) != ROW_KIND_BIN; at++)
+            totals.of[kind] += tally->counts[at];
+        for (; end > at && (kind = histogram_spec_row_kind(spec, end - 1)) != ROW_KIND_BIN; end--)
+            totals.of[kind] += tally->counts[end - 1];
+        totals.of[ROW_KIND_BIN] += tally_sum(tally, at, end);
+    }
     return totals;
 }
 
@@ -179,18 +174,6 @@ static void insert_largest(uint64_t *largest, size_t *len, size_t max, uint64_t 
     largest[at] = count;
 }
 
-/* Leaves out the last `count` keys, or all, but neither the rest nor what has no key. Returns how
- * many. */
-static size_t cut_last(struct rows *rows, size_t count)
-{
-    const struct groups *groups = rows->names.groups;
-    const size_t before = groups->rest < groups->missing ? groups->rest : groups->missing;
-    const size_t end = before < rows->count ? before : rows->count;
-    count = count < end ? count : end;
-    rows->cut = (struct row_range){end - count, end};
-    return count;
-}
-
 size_t rows_cut(struct rows *rows, size_t max)
 {
     struct rows walk = *rows;
@@ -202,8 +185,14 @@ size_t rows_cut(struct rows *rows, size_t max)
         insert_largest(largest, &len, max, row->count);
     if (shown <= max)
         return 0;
-    if (rows->names.groups && rows->names.groups->is_ordered)
-        return cut_last(rows, shown - (max - 1));
+    const struct groups *groups = rows->names.groups;
+    if (groups && groups->is_ordered) { /* the last ones, but neither the rest nor the missing */
+        const size_t before = groups->rest < groups->missing ? groups->rest : groups->missing;
+        const size_t end = before < rows->count ? before : rows->count;
+        const size_t cut = shown - (max - 1) < end ? shown - (max - 1) : end;
+        rows->cut = (struct row_range){end - cut, end};
+        return cut;
+    }
     rows->min = largest[max - 2];
     rows->min_count = 0;
     for (len = max - 1; len > 0 && largest[len - 1] == rows->min; len--)

@@ -15,19 +15,7 @@ void writer_begin(struct writer *writer, int fd)
     writer->fd = fd;
     writer->error = 0;
     writer->used = 0;
-}
-
-void writer_begin_kept(struct writer *writer)
-{
-    writer_begin(writer, -1);
     writer->kept_len = 0;
-}
-
-void writer_close_kept(struct writer *writer)
-{
-    free(writer->kept);
-    writer->kept = NULL;
-    writer->kept_len = writer->kept_capacity = 0;
 }
 
 /* Keeps the buffer. 0, or the errno of a failure. */

@@ -14,20 +14,15 @@ struct writer {
     int fd;      /* not owned; -1: text is kept */
     int error;   /* errno of the first write that failed; 0: none did */
     size_t used; /* bytes of the buffer */
-    char *kept;  /* what was flushed without a descriptor */
+    char *kept;  /* what was flushed without a descriptor; owned, free it */
     size_t kept_len, kept_capacity;
     char buffer[WRITER_BUFFER];
 };
 
-/* Begins a text for a descriptor, which may be non-blocking. */
+/* Begins a text for a descriptor, which may be non-blocking; -1: one that is kept in memory, in
+ * `kept` once it is flushed. The latter the first time for a writer of all zeros; later its memory
+ * is used again. */
 void writer_begin(struct writer *writer, int fd);
-
-/* Begins a text that is kept in memory, in `kept` once it is flushed. The first time for a writer
- * of all zeros; later its memory is used again. */
-void writer_begin_kept(struct writer *writer);
-
-/* Frees the memory of a text that is kept. */
-void writer_close_kept(struct writer *writer);
 
 /* Writes all of the buffer: repeats writes that were partial, interrupted or would have blocked.
  * Returns 0, or the errno of the first error so far. */
