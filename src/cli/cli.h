@@ -122,9 +122,8 @@ int options_sort(const struct words *words, struct table_words *sorted, struct e
 /* Frees bins and words, also of the histograms of --also. */
 void options_free(struct options *options);
 
-/* Write the text of --help, and the one screen of -h. Errors stay with the writer. */
-void options_write_help(struct writer *out);
-void options_write_brief_help(struct writer *out);
+/* Writes the text of --help, or the one screen of -h. Errors stay with the writer. */
+void options_write_help(struct writer *out, bool is_brief);
 
 /* --- messages.c --- */
 

@@ -123,20 +123,6 @@ static int refuse_unknown(const char *typed, const char *name, const struct opti
     return error_of(error, typed, "no such option; try 'gpuhisto --help'");
 }
 
-/* A long option that does not exist, is ambiguous, or has an argument that it does not take. */
-static int refuse_long(const char *word, struct error *error)
-{
-    char list[512];
-    const char *name = word + 2;
-    const size_t len = strcspn(name, "=");
-    const unsigned matches = list_matches(name, len, list, sizeof list);
-    if (matches == 0)
-        return refuse_unknown(word, name, find_nearest(name, len), error);
-    if (matches == 1)
-        return error_of(error, word, "%s takes no argument", list);
-    return error_of(error, word, "ambiguous; could be %s", list);
-}
-
 /* Returns the long option that a word of letters is when it gets another dash, as in -by=1, or
  * NULL. */
 static const struct option_row *find_dashless(const char *word)
@@ -148,22 +134,17 @@ static const struct option_row *find_dashless(const char *word)
 int hint_unknown(const char *word, char letter, struct error *error)
 {
     const struct option_row *meant = find_dashless(word);
-    const char typed[] = {'-', letter, '\0'};
-    if (strncmp(word, "--", 2) == 0)
-        return refuse_long(word, error);
-    return refuse_unknown(meant ? word : typed, word + 1, meant, error);
-}
-
-/* True if a value in the same word as its option, as in "-lf", consists of letters of other
- * options, which were meant to come first. */
-static bool is_misordered(const char *value)
-{
-    for (; *value; value++) {
-        const struct option_row *row = option_of_letter(*value);
-        if (!row || row->takes != VALUE_NONE)
-            return false;
-    }
-    return true;
+    const char typed[] = {'-', letter, '\0'}, *name = word + 2;
+    char list[512];
+    if (strncmp(word, "--", 2) != 0)
+        return refuse_unknown(meant ? word : typed, word + 1, meant, error);
+    const size_t len = strcspn(name, "=");
+    const unsigned matches = list_matches(name, len, list, sizeof list);
+    if (matches == 0)
+        return refuse_unknown(word, name, find_nearest(name, len), error);
+    if (matches == 1)
+        return error_of(error, word, "%s takes no argument", list);
+    return error_of(error, word, "ambiguous; could be %s", list);
 }
 
 void hint_letters(const struct option_row *row, const char *word, const char *value,
@@ -171,7 +152,14 @@ void hint_letters(const struct option_row *row, const char *word, const char *va
 {
     const struct option_row *meant = find_dashless(word);
     const int before = value ? (int)(strlen(word) - strlen(value)) - 1 : 0;
-    if (row->takes == VALUE_OPTIONAL && value && is_misordered(value))
+    /* A value in the same word as its option, as in "-lf", may consist of letters of other options,
+     * which were meant to come first. */
+    bool is_misordered = row->takes == VALUE_OPTIONAL && value;
+    for (const char *at = value; is_misordered && *at; at++) {
+        const struct option_row *other = option_of_letter(*at);
+        is_misordered = other && other->takes == VALUE_NONE;
+    }
+    if (is_misordered)
         error_of(error, word, "'%s' is not a %s of -%c; did you mean %.*s%s%c?", value, row->value,
                  row->letter, before, word, value, row->letter);
     else if (meant)
@@ -219,14 +207,6 @@ static void hint_range(const struct options *options, const struct histogram_spe
         diag("for narrower bins, use --bins=%u --min=%s --max=%s", bins, min, max);
 }
 
-/* True if rows of as many digits as nobody asked for are shown. */
-static bool has_default_bins(const struct options *options, const struct histogram_spec *spec)
-{
-    const struct report_options *report = &options->report;
-    return options->action == ACTION_COUNT && spec->binning.digits.scales && !report->bins.keep &&
-           report->bins.log_parts == 0 && !(report->stats && report->format->separator);
-}
-
 /* Names what tells numbers apart that fill only a few bins of three digits. */
 static void hint_digits(const struct options *options, const struct histogram_spec *spec,
                         const struct tally *tally)
@@ -265,9 +245,13 @@ void hint_ranges(const struct options *options, const struct histogram_spec *spe
     if (options->verbosity < NORMAL)
         return;
     const struct report_options *report = &options->report;
+    /* Rows of as many digits as nobody asked for are shown. */
+    const bool has_default_bins = options->action == ACTION_COUNT && spec->binning.digits.scales &&
+                                  !report->bins.keep && report->bins.log_parts == 0 &&
+                                  !(report->stats && report->format->separator);
     if (report->bins.max > 0)
         hint_range(options, spec, tally, report->bins.max);
-    else if (has_default_bins(options, spec) && !options->each && !options->pool.keys)
+    else if (has_default_bins && !options->each && !options->pool.keys)
         hint_digits(options, spec, tally);
     if (report->bins.own > 0)
         warn_of_own_bins(report->bins.own, spec, tally);

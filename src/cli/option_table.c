@@ -421,23 +421,15 @@ static void write_option(struct writer *out, const struct option_row *row, const
     } while (*help++);
 }
 
-void options_write_help(struct writer *out)
+void options_write_help(struct writer *out, bool is_brief)
 {
-    writer_text(out, help_begin);
+    writer_format(out, "%s%s", help_begin, is_brief ? "\n" : "");
     for (size_t i = 0; i < option_table.count; i++) {
         const struct option_row *row = &rows[i];
-        if (i == 0 || row->group != row[-1].group)
+        if (!is_brief && (i == 0 || row->group != row[-1].group))
             writer_format(out, "\n%s\n", headings[row->group]);
-        write_option(out, row, row->help);
+        if (!is_brief || row->brief)
+            write_option(out, row, is_brief ? row->brief : row->help);
     }
-    writer_text(out, help_end);
-}
-
-void options_write_brief_help(struct writer *out)
-{
-    writer_format(out, "%s\n", help_begin);
-    for (size_t i = 0; i < option_table.count; i++)
-        if (rows[i].brief)
-            write_option(out, &rows[i], rows[i].brief);
-    writer_text(out, brief_end);
+    writer_text(out, is_brief ? brief_end : help_end);
 }

@@ -107,14 +107,6 @@ static int check_rules(const struct draft *draft, struct error *error)
 
 /* --- several histograms of one input: --also --- */
 
-/* True if two fields are found in the same records. */
-static bool have_same_records(const struct field *one, const struct field *other)
-{
-    const bool is_csv = one->kind == FIELD_CSV || other->kind == FIELD_CSV;
-    return one->has_header == other->has_header &&
-           (!is_csv || (one->kind == other->kind && one->separator == other->separator));
-}
-
 /* True if a stream can be cut so that what both count is whole. Bytes may be cut anywhere, but a
  * token that is too long to be a number is handed out in part. */
 static bool go_together(const struct histogram_spec *one, const struct histogram_spec *other)
@@ -125,8 +117,12 @@ static bool go_together(const struct histogram_spec *one, const struct histogram
         return false;
     if (!one->mode->is_binned)
         return record_is_byte(&kind) || record_is_byte(&other_kind) || is_same;
+    const struct field *field = &one->lines.field, *other_field = &other->lines.field;
+    const bool is_csv = field->kind == FIELD_CSV || other_field->kind == FIELD_CSV;
     return is_same && strcmp(one->type.name, other->type.name) == 0 &&
-           have_same_records(&one->lines.field, &other->lines.field) &&
+           field->has_header == other_field->has_header &&
+           (!is_csv ||
+            (field->kind == other_field->kind && field->separator == other_field->separator)) &&
            !line_spec_has_names(&one->lines) && !line_spec_has_names(&other->lines);
 }
 
@@ -146,38 +142,26 @@ static int refuse_pass(const struct draft *one, const struct draft *other, struc
     return error_set(error, "%s and %s cannot be counted in one pass%s", first, second, detail);
 }
 
-/* Makes the options of another histogram, which follow `before` and are otherwise as in `common`.
- */
-static int add_also(struct draft *draft, const struct options *common, struct options *before,
-                    struct error *error)
-{
-    struct options *options = malloc(sizeof *options);
-    if (!options)
-        return option_no_memory(error);
-    *options = *common;
-    draft->options = options;
-    int rc = mode_finish(draft, error);
-    if (rc == 0)
-        rc = words_finish(draft, error);
-    if (rc != 0) {
-        binning_free(&options->spec.binning);
-        free(options);
-        return rc;
-    }
-    before->also = options;
-    before->spec.also = &options->spec;
-    return 0;
-}
-
-/* Finishes the histograms after the first; `common` is what all have. Checks that all can be
- * counted in one pass. */
+/* Makes the options of the histograms after the first, each of which follows the one before and are
+ * otherwise as in `common`. Checks that all can be counted in one pass. */
 static int finish_also(struct draft *drafts, unsigned count, const struct options *common,
                        struct error *error)
 {
     for (unsigned i = 1; i < count; i++) {
-        const int rc = add_also(&drafts[i], common, drafts[i - 1].options, error);
-        if (rc != 0)
+        struct options *before = drafts[i - 1].options, *options = malloc(sizeof *options);
+        if (!options)
+            return option_no_memory(error);
+        *options = *common;
+        drafts[i].options = options;
+        int rc = mode_finish(&drafts[i], error);
+        rc = rc == 0 ? words_finish(&drafts[i], error) : rc;
+        if (rc != 0) {
+            binning_free(&options->spec.binning);
+            free(options);
             return rc;
+        }
+        before->also = options;
+        before->spec.also = &options->spec;
     }
     for (unsigned i = 0; i < count; i++)
         for (unsigned k = i + 1; k < count; k++)
@@ -369,15 +353,6 @@ static const struct option_row *row_of(int code)
     return code < LONG_CODE ? option_of_letter((char)code) : &option_table.rows[code - LONG_CODE];
 }
 
-static int refuse_missing(const struct option_row *row, bool is_long, struct error *error)
-{
-    if (is_long)
-        return error_set(error, "--%s: requires an argument, as in --%s=%s", row->name, row->name,
-                         row->value);
-    return error_set(error, "-%c: requires an argument, as in -%c %s", row->letter, row->letter,
-                     row->value);
-}
-
 /* Records the word after an option without its optional value, if that would have been valid. */
 static void record_misplaced(const struct draft *draft, const struct option_row *row,
                              const char *word)
@@ -397,9 +372,13 @@ static int read_option(int code, const char *word, unsigned position, const char
     const bool is_letter = code < LONG_CODE;
     if (code == '?')
         return hint_unknown(word, (char)optopt, error);
+    const struct option_row *row = row_of(code == ':' ? optopt : code);
+    if (code == ':' && strncmp(word, "--", 2) == 0)
+        return error_set(error, "--%s: requires an argument, as in --%s=%s", row->name, row->name,
+                         row->value);
     if (code == ':')
-        return refuse_missing(row_of(optopt), strncmp(word, "--", 2) == 0, error);
-    const struct option_row *row = row_of(code);
+        return error_set(error, "-%c: requires an argument, as in -%c %s", row->letter, row->letter,
+                         row->value);
     draft->given[row - option_table.rows] = (struct given){.position = position,
                                                            .letter = is_letter ? (char)code : '\0',
                                                            .word = word,

@@ -58,11 +58,6 @@ static bool is_whole(const struct draft *draft)
     return !draft->mode->is_text && draft->type->kind != 'f';
 }
 
-static const char *kind_of_number(const struct draft *draft)
-{
-    return is_whole(draft) ? "whole number of at most 64 bits" : "number";
-}
-
 /* Says why bins between --min and --max cannot be built. */
 static int refuse_range(const struct draft *draft, enum binning_error code, struct error *error)
 {
@@ -109,7 +104,8 @@ static int parse_bound(const struct draft *draft, const char *option, const char
         bound->value += 0.0; /* not -0, which edges would show */
         return 0;
     }
-    return error_of_option(error, option, text, "must be a %s", kind_of_number(draft));
+    return error_of_option(error, option, text, "must be a %s",
+                           is_whole(draft) ? "whole number of at most 64 bits" : "number");
 }
 
 void option_show_number(const struct draft *draft, const char *number, char *text)
@@ -188,14 +184,6 @@ end:
     return rc;
 }
 
-/* One bin for each value of a whole type of 8 or 16 bits. */
-static void build_every_value(const struct value_type *type, struct binning *binning)
-{
-    size_t values = (size_t)1 << 8 * type->size;
-    int128 first = type->kind == 'i' ? -(int128)(values / 2) : 0;
-    binning_equal_whole(binning, first, first + (int128)values, values);
-}
-
 /* Bins that need no range: of decimal digits. Fewer, equal ones can be built over them once the
  * values have been counted. */
 static int finish_digits(const struct draft *draft, struct binning *binning, struct error *error)
@@ -211,15 +199,6 @@ static int finish_digits(const struct draft *draft, struct binning *binning, str
     draft->options->report.bins.max = draft->bins;
     draft->options->report.bins.keep = draft->digits > 0;
     return binning_digits(binning, digits, singles) == BINNING_OK ? 0 : option_no_memory(error);
-}
-
-/* --log=BASE:PARTS: powers of two in equal parts, without a range. */
-static int finish_parts(const struct draft *draft, struct binning *binning, struct error *error)
-{
-    if (is_whole(draft))
-        return option_needs(draft, "log=", "--numbers, --values=f32 or --values=f64", error);
-    binning_log_linear(binning);
-    return 0;
 }
 
 /* --log without a range: of whole types, bins of all that they can be. For others decades are built
@@ -251,6 +230,9 @@ static int finish_own(const struct draft *draft, struct binning *binning, struct
 {
     const struct report_options *report = &draft->options->report;
     const bool is_statistics = report->stats && !report->format->is_picture;
+    const bool is_small = draft->type->size <= 2;
+    const size_t values = is_small ? (size_t)1 << 8 * draft->type->size : 0;
+    const int128 first = draft->type->kind == 'i' ? -(int128)(values / 2) : 0;
     if (draft->digits && option_conflict(draft, "digits", "bins", " for integers", error) != 0)
         return OPTIONS_WRONG;
     draft->options->report.bins.own = draft->bins;
@@ -258,8 +240,8 @@ static int finish_own(const struct draft *draft, struct binning *binning, struct
         binning_own(binning, draft->bins);
     else if (draft->digits)
         binning_digits_whole(binning, draft->digits);
-    else if (draft->type->size <= 2)
-        build_every_value(draft->type, binning);
+    else if (is_small)
+        binning_equal_whole(binning, first, first + (int128)values, values);
     else if (is_statistics)
         binning_digits_whole(binning, DIGITS_DEFAULT);
     else
@@ -271,28 +253,18 @@ static int build_bins(const struct draft *draft, struct binning *binning, struct
 {
     if (draft->edges)
         return finish_edges(draft, binning, error);
-    if (draft->log && strchr(draft->log, ':'))
-        return finish_parts(draft, binning, error);
+    if (draft->log && strchr(draft->log, ':')) { /* powers of two in equal parts */
+        if (is_whole(draft))
+            return option_needs(draft, "log=", "--numbers, --values=f32 or --values=f64", error);
+        binning_log_linear(binning);
+        return 0;
+    }
     if (draft->min)
         return finish_range(draft, binning, error);
     if (draft->log)
         return finish_decades(draft, binning, error);
     return is_whole(draft) ? finish_own(draft, binning, error)
                            : finish_digits(draft, binning, error);
-}
-
-/* Builds the bins of numbers or of values with a type; free them. */
-static int finish_bins(const struct draft *draft, struct binning *binning, struct error *error)
-{
-    const bool is_cumulative = draft->options->report.format->is_cumulative;
-    const bool is_right = draft_gave(draft, "right") || is_cumulative;
-    int rc = build_bins(draft, binning, error);
-    if (rc == 0 && ((is_cumulative && binning_use_decimals(binning) != BINNING_OK) ||
-                    (is_right && binning_include_upper(binning) != BINNING_OK))) {
-        binning_free(binning);
-        rc = option_no_memory(error);
-    }
-    return rc;
 }
 
 /* --- the mode --- */
@@ -361,11 +333,18 @@ static void build(const struct draft *draft, const struct binning *binning)
 static int finish_binned(const struct draft *draft, struct error *error)
 {
     struct binning binning;
-    int rc = finish_bins(draft, &binning, error);
+    const struct report_options *report = &draft->options->report;
+    const bool is_cumulative = report->format->is_cumulative;
+    const bool is_right = draft_gave(draft, "right") || is_cumulative;
+    const int rc = build_bins(draft, &binning, error);
     if (rc != 0)
         return rc;
+    if ((is_cumulative && binning_use_decimals(&binning) != BINNING_OK) ||
+        (is_right && binning_include_upper(&binning) != BINNING_OK)) {
+        binning_free(&binning);
+        return option_no_memory(error);
+    }
     build(draft, &binning);
-    const struct report_options *report = &draft->options->report;
     draft->options->spec.has_moments = report->stats || report->format->is_cumulative ||
                                        group_order_needs_moments(&report->order) ||
                                        needs_range(draft);

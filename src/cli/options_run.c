@@ -102,28 +102,21 @@ static int refuse_quantile(const char *wrong, struct error *error)
                      QUANTILES_MAX, PROBABILITY_DIGITS, hint);
 }
 
-/* True if the last one is in the list twice. */
-static bool is_repeated(const struct probability *quantiles, size_t count)
-{
-    const struct probability *last = &quantiles[count - 1];
-    for (size_t i = 0; i + 1 < count; i++)
-        if (quantiles[i].exponent == last->exponent &&
-            strcmp(quantiles[i].digits, last->digits) == 0)
-            return true;
-    return false;
-}
-
 /* Reads a list of quantiles; repeated ones once. Returns NULL, or where it is wrong. */
 static const char *read_quantiles(const char *list, struct report_options *report)
 {
     const char *at = list, *from = list;
     for (report->quantile_count = 0; report->quantile_count < QUANTILES_MAX; at++) {
+        struct probability *const quantile = &report->quantiles[report->quantile_count];
+        size_t same = 0;
         from = at;
-        if (!parse_probability(&at, &report->quantiles[report->quantile_count++]) ||
-            (*at && *at != ','))
+        if (!parse_probability(&at, quantile) || (*at && *at != ','))
             break;
-        if (is_repeated(report->quantiles, report->quantile_count))
-            report->quantile_count--;
+        while (report->quantiles[same].exponent != quantile->exponent ||
+               strcmp(report->quantiles[same].digits, quantile->digits) != 0)
+            same++;
+        if (same == report->quantile_count) /* the first one is itself */
+            report->quantile_count++;
         if (!*at)
             return NULL;
     }
@@ -237,35 +230,21 @@ int report_finish(const struct draft *draft, struct error *error)
     return 0;
 }
 
-static int check_pair(size_t count, struct error *error)
-{
-    if (count == 1)
-        return error_set(error, "--diff: the second file, AFTER, is missing");
-    return count == 2 ? 0 : error_set(error, "--diff needs two files, BEFORE and AFTER");
-}
-
 int tables_finish(const struct draft *draft, struct error *error)
 {
     struct options *options = draft->options;
     options->report.bins.max = draft->bins;
+    if (options->action == ACTION_DIFF && options->operand_count == 1)
+        return error_set(error, "--diff: the second file, AFTER, is missing");
+    if (options->action == ACTION_DIFF && options->operand_count != 2)
+        return error_set(error, "--diff needs two files, BEFORE and AFTER");
     if (options->action == ACTION_DIFF &&
-        (check_pair(options->operand_count, error) != 0 ||
-         option_conflict(draft, "bins", "stats quantiles", "", error) != 0))
+        option_conflict(draft, "bins", "stats quantiles", "", error) != 0)
         return OPTIONS_WRONG;
     return report_finish(draft, error);
 }
 
 /* --- who counts --- */
-
-/* Adds a GPU to the list. False if it is there already. */
-static bool add_gpu(struct gpu_list *gpus, int number)
-{
-    for (unsigned i = 0; i < gpus->count; i++)
-        if (gpus->gpu[i].asked == number)
-            return false;
-    gpus->gpu[gpus->count++] = (struct cuda_device){.asked = number, .ordinal = number};
-    return true;
-}
 
 /* Reads numbers of GPUs, separated by commas, each once. False if they are wrong. */
 static bool parse_gpus(const char *text, struct gpu_list *gpus)
@@ -273,9 +252,13 @@ static bool parse_gpus(const char *text, struct gpu_list *gpus)
     for (*gpus = (struct gpu_list){0}; gpus->count < GPUS_MAX; text++) {
         const char *const begin = text;
         uint64_t value;
-        if (!parse_digits(&text, INT_MAX, &value) || text - begin > DIGITS_SHORT ||
-            !add_gpu(gpus, (int)value))
+        if (!parse_digits(&text, INT_MAX, &value) || text - begin > DIGITS_SHORT)
             return false;
+        const int number = (int)value;
+        for (unsigned i = 0; i < gpus->count; i++)
+            if (gpus->gpu[i].asked == number)
+                return false;
+        gpus->gpu[gpus->count++] = (struct cuda_device){.asked = number, .ordinal = number};
         if (*text != ',')
             return !*text;
     }
@@ -359,20 +342,6 @@ static int finish_strategy(const struct draft *draft, struct error *error)
     return 0;
 }
 
-/* Samples that are cut by what they contain would be in two blocks. */
-static int refuse_text(const struct draft *draft, const struct mode *mode, struct error *error)
-{
-    if (mode->has_pairs)
-        return option_needs(draft, "each=", "--pairs=aligned, as other pairs are in two blocks",
-                            error);
-    return option_needs(draft, "each=",
-                        mode->is_text ? "--bytes, --letters or --values, as blocks cut lines; use "
-                                        "--each without a SIZE, or --by"
-                                      : "--bytes, --letters or --values, as blocks cut characters; "
-                                        "use --each without a SIZE",
-                        error);
-}
-
 /* Blocks of a file, which hold whole samples. Only the CPU counts them. */
 static int finish_blocks(const struct draft *draft, const struct record_kind *kind,
                          struct error *error)
@@ -384,8 +353,15 @@ static int finish_blocks(const struct draft *draft, const struct record_kind *ki
         return 0;
     for (const struct histogram_spec *at = &options->spec; at; at = at->also) {
         const struct record_kind own = record_kind_of(at);
-        if (record_is_text(&own))
-            return refuse_text(draft, at->mode, error);
+        if (record_is_text(&own)) /* which are cut by what they contain */
+            return option_needs(
+                draft, "each=",
+                at->mode->has_pairs ? "--pairs=aligned, as other pairs are in two blocks"
+                : at->mode->is_text ? "--bytes, --letters or --values, as blocks cut lines; use "
+                                      "--each without a SIZE, or --by"
+                                    : "--bytes, --letters or --values, as blocks cut characters; "
+                                      "use --each without a SIZE",
+                error);
     }
     option_show_typed(draft, "each=", typed);
     if (size % kind->size != 0)

@@ -98,10 +98,8 @@ void run_print(const struct options *options, struct output *output)
     struct error unused; /* standard output is always there */
     output_prepare(output, NULL, &unused);
     struct writer *out = output_open(output, &unused);
-    if (options->action == ACTION_HELP) {
-        options_write_help(out);
-    } else if (options->action == ACTION_BRIEF_HELP) {
-        options_write_brief_help(out);
+    if (options->action == ACTION_HELP || options->action == ACTION_BRIEF_HELP) {
+        options_write_help(out, options->action == ACTION_BRIEF_HELP);
     } else if (options->action == ACTION_VERSION) {
         writer_format(out, "%s %s\nbuilt with %s\n", PACKAGE_NAME, PACKAGE_VERSION, BUILT_WITH);
         if (*BUILT_WITHOUT)
@@ -159,16 +157,6 @@ void run_on_tables(struct options *options, struct output *output, run_show *sho
 /* Bytes of input, as stored, that are counted faster than quotas are read. */
 #define SMALL ((uint64_t)64 << 10)
 
-/* True if there is a driver, whose devices CUDA may create only when it is called. */
-static bool has_driver(void)
-{
-#ifdef HAVE_CUDA
-    return access("/proc/driver/nvidia", F_OK) == 0;
-#else
-    return false;
-#endif
-}
-
 /* Returns why there is to be no sandbox; or NULL. */
 static const char *error_against(const struct options *options)
 {
@@ -178,22 +166,13 @@ static const char *error_against(const struct options *options)
         return NULL;
     if (options->pool.device == DEVICE_GPU)
         return "a GPU is used, and CUDA needs what a sandbox forbids";
-    return !device_missing() || has_driver()
-               ? "a GPU may be used, and CUDA needs what a sandbox forbids; see --device=cpu"
-               : NULL;
-}
-
-/* Allows opening a file in its turn, unless it is open. */
-static void allow_file(struct sandbox *sandbox, const struct preopened *file)
-{
-    if (strcmp(file->name, "-") == 0 || file->error != 0)
-        return;
-    if (file->fd < 0) {
-        sandbox_allow_path(sandbox, file->name);
-        sandbox->named++;
-    } else if (!file->is_regular) {
-        sandbox_allow(sandbox, file->fd, SANDBOX_READ);
-    }
+    bool may_use = !device_missing();
+#ifdef HAVE_CUDA
+    /* The devices of a driver CUDA may create only when it is called. */
+    may_use = may_use || access("/proc/driver/nvidia", F_OK) == 0;
+#endif
+    return may_use ? "a GPU may be used, and CUDA needs what a sandbox forbids; see --device=cpu"
+                   : NULL;
 }
 
 /* Allows what the run reads and writes, how much memory there is, and how many threads there should
@@ -211,7 +190,13 @@ static void allow_run(struct sandbox *sandbox, const struct options *options,
                                : i < tables->count ? &tables->list[i]
                                                    : NULL);
          i++) {
-        allow_file(sandbox, file);
+        const bool is_opened = strcmp(file->name, "-") != 0 && file->error == 0; /* in its turn */
+        if (is_opened && file->fd < 0) {
+            sandbox_allow_path(sandbox, file->name);
+            sandbox->named++;
+        } else if (is_opened && !file->is_regular) {
+            sandbox_allow(sandbox, file->fd, SANDBOX_READ);
+        }
         if (size <= SMALL)
             size += file->is_regular ? file->size : SMALL + 1;
     }

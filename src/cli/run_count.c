@@ -324,18 +324,6 @@ static void print_so_far(struct counting *run, const struct pool_view *view, boo
     run_check(output_flush(run->output, &error), &error);
 }
 
-/* Prints the last table after a SIGINT and ends the process. The program that writes our pipe has
- * mostly been interrupted too and closes it, so the run ends regularly if it gets a moment. */
-static void end_interrupted(struct counting *run, const struct pool_view *view, double seconds)
-{
-    if (run->last == 0)
-        run->last = seconds + INTERRUPTED_SECONDS;
-    if (seconds < run->last && !view->has_failed)
-        return;
-    print_so_far(run, view, true);
-    run_leave(STATUS_COUNTED);
-}
-
 /* Prints progress and tables that are due, for pool_options.tick. Ends the process after the last
  * table of a run that was interrupted. */
 static void tick(void *arg, const struct pool_view *view)
@@ -343,8 +331,15 @@ static void tick(void *arg, const struct pool_view *view)
     struct counting *run = arg;
     const double interval = run->options->interval;
     const double seconds = clock_seconds_since(&run->begin);
-    if (signals_interrupted())
-        end_interrupted(run, view, seconds);
+    const bool is_interrupted = signals_interrupted();
+    /* The program that writes our pipe has mostly been interrupted too and closes it, so the run
+     * ends regularly if it gets a moment. */
+    if (is_interrupted && run->last == 0)
+        run->last = seconds + INTERRUPTED_SECONDS;
+    if (is_interrupted && (seconds >= run->last || view->has_failed)) {
+        print_so_far(run, view, true);
+        run_leave(STATUS_COUNTED);
+    }
     if (view->has_failed)
         return;
     progress_tick(run, view->bytes, seconds);
@@ -505,14 +500,6 @@ static void warn_of_losses(const struct pool_outcome *outcome)
     }
 }
 
-static const char *why_no_gpu(const struct pool_outcome *outcome)
-{
-    if (device_missing())
-        return device_missing();
-    return outcome->gpu_opened ? "the input ended before it was ready"
-                               : "not requested, or not worth starting";
-}
-
 static void print_engines(const struct pool_outcome *outcome, enum verbosity verbosity)
 {
     if (outcome->invalid.text[0] && verbosity >= NORMAL)
@@ -531,7 +518,9 @@ static void print_engines(const struct pool_outcome *outcome, enum verbosity ver
     if (outcome->gpu_refused.text[0])
         diag("gpu: not used: %s", outcome->gpu_refused.text);
     else if (outcome->gpu_count == 0)
-        diag("gpu: not used: %s", why_no_gpu(outcome));
+        diag("gpu: not used: %s", device_missing()      ? device_missing()
+                                  : outcome->gpu_opened ? "the input ended before it was ready"
+                                                        : "not requested, or not worth starting");
 }
 
 /* --- what is said of the input --- */
@@ -586,18 +575,6 @@ static void say_empty(const struct options *options, const struct remarks *remar
              options->spec.lines.field.has_header ? "a header line" : "white space");
 }
 
-/* Says that entropy is that of the content: of compressed files, that of the files themselves is
- * often what was wanted. */
-static void say_content(const struct options *options)
-{
-    for (const struct options *at = options; at; at = at->also)
-        if (options->each && at->report.stats && at->spec.mode->id == MODE_BYTES) {
-            diag("compressed files: their entropy is that of the content; use --decompress=none "
-                 "for that of the files");
-            return;
-        }
-}
-
 static void print_remarks(const struct options *options, const struct remarks *remarks)
 {
     const struct histogram_spec *spec = &options->spec;
@@ -616,8 +593,13 @@ static void print_remarks(const struct options *options, const struct remarks *r
              : field_is_list(&spec->lines.field)                             ? "numbers"
                                                                              : "lines",
              spec->mode->is_binned ? "no number" : "nothing");
-    if (remarks->is_decoded)
-        say_content(options);
+    /* Of compressed files, the entropy of the files themselves is often what was wanted. */
+    bool has_entropy = false;
+    for (const struct options *at = options; at; at = at->also)
+        has_entropy |= options->each && at->report.stats && at->spec.mode->id == MODE_BYTES;
+    if (remarks->is_decoded && has_entropy)
+        diag("compressed files: their entropy is that of the content; use --decompress=none "
+             "for that of the files");
 }
 
 /* --- the run --- */

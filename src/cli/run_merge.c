@@ -75,19 +75,6 @@ static void check_shown(const struct options *options, const struct merge *merge
     check_keys(options, merge);
 }
 
-/* Says that no shard is missing. */
-static void diag_shards(const struct merge *merge, const struct shard_record *proof)
-{
-    char shards[64];
-    if (proof->job.of == 1)
-        snprintf(shards, sizeof shards, "the only share");
-    else
-        snprintf(shards, sizeof shards, "all %" PRIu64 " shares", proof->job.of);
-    diag("%" PRIu64 " table%s: %s of %" PRIu64 " file%s, %" PRIu64 " bytes", merge->tables,
-         merge->tables == 1 ? "" : "s", shards, proof->job.files, proof->job.files == 1 ? "" : "s",
-         proof->job.bytes);
-}
-
 /* Proves that shards are complete. */
 static void check_shards(struct options *options, struct merge *merge, struct shard_record *proof)
 {
@@ -103,8 +90,14 @@ static void check_shards(struct options *options, struct merge *merge, struct sh
     }
     run_check(shard_join_finish(&merge->shards, options->incomplete, proof, &error), &error);
     options->report.shard = proof;
-    if (options->verbosity >= VERBOSE && shard_record_is_complete(proof))
-        diag_shards(merge, proof);
+    if (options->verbosity < VERBOSE || !shard_record_is_complete(proof))
+        return;
+    char shards[64] = "the only share";
+    if (proof->job.of > 1)
+        snprintf(shards, sizeof shards, "all %" PRIu64 " shares", proof->job.of);
+    diag("%" PRIu64 " table%s: %s of %" PRIu64 " file%s, %" PRIu64 " bytes", merge->tables,
+         merge->tables == 1 ? "" : "s", shards, proof->job.files, proof->job.files == 1 ? "" : "s",
+         proof->job.bytes);
 }
 
 /* Inserts --bins into the options after --digits, as counting does. */
