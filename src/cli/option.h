@@ -4,13 +4,14 @@
 #ifndef GPUHISTO_CLI_OPTION_H
 #define GPUHISTO_CLI_OPTION_H
 
+#include "src/bins/binning.h"
 #include "src/text/lines.h"
+#include "src/text/number.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-struct decimal;
 struct error;
 struct histogram_spec;
 struct mode;
@@ -93,7 +94,10 @@ struct draft {
     bool type_is_found;                  /* it was not typed: a header says it */
     unsigned bins, digits;               /* 0: not given */
     const char *min, *max, *edges, *log; /* as typed; NULL: not given */
+    char bounds[2][SHOW_NUMBER];         /* of --min and --max: the shortest that read the same */
     bool log_alone;                      /* --log without a base */
+    bool has_base;                       /* --log has a single number, */
+    struct decimal base;                 /* which is this */
     const char *field, *after;           /* as typed; NULL: not given */
     int32_t field_number;                /* of --field; 0: it is not a number */
     bool is_time;                        /* --field ends with :time, */
@@ -259,12 +263,8 @@ void draft_begin(struct draft *draft, struct options *options);
 int lines_finish(const struct draft *draft, struct line_spec *lines, struct error *error);
 int where_finish(const struct draft *draft, struct error *error);
 
-/* options_bins.c: makes options->spec. */
-int mode_finish(const struct draft *draft, struct error *error);
-
-/* options_bins.c: shows a number that mode_finish has read, of the mode's kind, with the fewest
- * digits that read back the same; text has SHOW_NUMBER bytes. */
-void option_show_number(const struct draft *draft, const char *number, char *text);
+/* options_bins.c: makes options->spec, and shows the bounds in the draft. */
+int mode_finish(struct draft *draft, struct error *error);
 
 /* options_run.c: finish the options of --merge and --diff; what is printed; --part; and who
  * counts. */

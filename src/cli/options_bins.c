@@ -44,8 +44,10 @@ int set_values(struct draft *draft, const char *value, struct error *error)
 
 int set_log(struct draft *draft, const char *value, struct error *error)
 {
-    draft->log = value ? value : "10";
+    const char *at = value ? value : "10";
+    draft->log = at;
     draft->log_alone = !value;
+    draft->has_base = parse_decimal(&at, &draft->base) && !*at;
     if (!strchr(draft->log, ':') || strcmp(value, "2:32") == 0)
         return 0;
     return error_set(error, "must be 2:32 or a single number");
@@ -94,47 +96,38 @@ struct bound {
     double value;
 };
 
+/* Reads a bound, and shows it. */
 static int parse_bound(const struct draft *draft, const char *option, const char *text,
-                       struct bound *bound, struct error *error)
+                       struct bound *bound, char shown[SHOW_NUMBER], struct error *error)
 {
     const char *at = text;
     *bound = (struct bound){.value = 0};
     if ((is_whole(draft) ? parse_whole(&at, &bound->number) : parse_double(&at, &bound->value)) &&
         !*at) {
         bound->value += 0.0; /* not -0, which edges would show */
+        if (is_whole(draft))
+            show_whole(bound->number, shown);
+        else
+            show_double(bound->value, shown);
         return 0;
     }
     return error_of_option(error, option, text, "must be a %s",
                            is_whole(draft) ? "whole number of at most 64 bits" : "number");
 }
 
-void option_show_number(const struct draft *draft, const char *number, char *text)
-{
-    int128 value;
-    double nearest;
-    if (is_whole(draft) ? parse_whole(&number, &value) : parse_double(&number, &nearest)) {
-        if (is_whole(draft))
-            show_whole(value, text);
-        else
-            show_double(nearest + 0.0, text); /* not -0 */
-    }
-}
-
 /* Builds equal bins, or powers, between --min and --max. */
-static int finish_range(const struct draft *draft, struct binning *binning, struct error *error)
+static int finish_range(struct draft *draft, struct binning *binning, struct error *error)
 {
     struct bound min, max;
-    struct decimal base = {0, 0};
-    const char *at = draft->log;
     enum binning_error code;
-    if (parse_bound(draft, "--min", draft->min, &min, error) != 0 ||
-        parse_bound(draft, "--max", draft->max, &max, error) != 0)
+    if (parse_bound(draft, "--min", draft->min, &min, draft->bounds[0], error) != 0 ||
+        parse_bound(draft, "--max", draft->max, &max, draft->bounds[1], error) != 0)
         return OPTIONS_WRONG;
-    if (draft->log && (!parse_decimal(&at, &base) || *at))
+    if (draft->log && !draft->has_base)
         return refuse_range(draft, BINNING_BAD_BASE, error);
     if (draft->log)
-        code = is_whole(draft) ? binning_log_whole(binning, min.number, max.number, base)
-                               : binning_log(binning, min.value, max.value, base);
+        code = is_whole(draft) ? binning_log_whole(binning, min.number, max.number, draft->base)
+                               : binning_log(binning, min.value, max.value, draft->base);
     else
         code = is_whole(draft) ? binning_equal_whole(binning, min.number, max.number, draft->bins)
                                : binning_equal(binning, min.value, max.value, draft->bins);
@@ -206,10 +199,8 @@ static int finish_digits(const struct draft *draft, struct binning *binning, str
  * without. */
 static int finish_decades(const struct draft *draft, struct binning *binning, struct error *error)
 {
-    struct decimal base = {0, 0};
     const unsigned parts = draft->log_alone ? DECADE_PARTS : 1;
-    const char *at = draft->log;
-    if (!parse_decimal(&at, &base) || *at || base.digits != 10 || base.places != 0)
+    if (!draft->has_base || draft->base.digits != 10 || draft->base.places != 0)
         return option_needs(draft, "log=",
                             "--min and --max; without these, use --log for edges at 1, 2 and 5 "
                             "times powers of ten, or --log=10",
@@ -249,7 +240,7 @@ static int finish_own(const struct draft *draft, struct binning *binning, struct
     return 0;
 }
 
-static int build_bins(const struct draft *draft, struct binning *binning, struct error *error)
+static int build_bins(struct draft *draft, struct binning *binning, struct error *error)
 {
     if (draft->edges)
         return finish_edges(draft, binning, error);
@@ -330,7 +321,7 @@ static void build(const struct draft *draft, const struct binning *binning)
     }
 }
 
-static int finish_binned(const struct draft *draft, struct error *error)
+static int finish_binned(struct draft *draft, struct error *error)
 {
     struct binning binning;
     const struct report_options *report = &draft->options->report;
@@ -351,7 +342,7 @@ static int finish_binned(const struct draft *draft, struct error *error)
     return finish_channels(draft, error);
 }
 
-int mode_finish(const struct draft *draft, struct error *error)
+int mode_finish(struct draft *draft, struct error *error)
 {
     const struct format *format = draft->options->report.format;
     const struct mode *mode = draft->mode;

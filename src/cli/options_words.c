@@ -97,15 +97,6 @@ static int add_field(const struct draft *draft, struct words *words)
     return rc;
 }
 
-/* Adds NAME and a bound, which mode_finish has read. */
-static int add_bound(const struct draft *draft, struct words *words, const char *name,
-                     const char *text)
-{
-    char shown[SHOW_NUMBER];
-    option_show_number(draft, text, shown);
-    return words_format(words, "%s%s", name, shown);
-}
-
 static int add_edges(const struct binning *binning, struct words *words)
 {
     char *text = malloc(sizeof "--edges=" + (binning->bins + 1) * SHOW_NUMBER);
@@ -123,16 +114,15 @@ static int add_edges(const struct binning *binning, struct words *words)
     return rc;
 }
 
-static int add_base(struct words *words, const char *text)
+static int add_base(const struct draft *draft, struct words *words)
 {
-    struct decimal base;
+    const unsigned places = draft->base.places;
     char digits[DECIMAL_DIGITS + 2];
-    if (strchr(text, ':'))
-        return words_format(words, "--log=%s", text);
-    parse_decimal(&text, &base);
-    snprintf(digits, sizeof digits, "%0*" PRIu64, (int)base.places + 1, base.digits);
-    const size_t whole_digits = strlen(digits) - base.places;
-    return words_format(words, "--log=%.*s%s%s", (int)whole_digits, digits, base.places ? "." : "",
+    if (!draft->has_base)
+        return words_format(words, "--log=%s", draft->log);
+    snprintf(digits, sizeof digits, "%0*" PRIu64, (int)places + 1, draft->base.digits);
+    const size_t whole_digits = strlen(digits) - places;
+    return words_format(words, "--log=%.*s%s%s", (int)whole_digits, digits, places ? "." : "",
                         digits + whole_digits);
 }
 
@@ -143,17 +133,16 @@ static int add_bins(const struct draft *draft, struct words *words)
     if (draft->edges)
         return rc | add_edges(binning, words);
     if (draft->log && !draft->min)
-        return draft->log_alone ? words_format(words, "--log") : add_base(words, draft->log);
+        return draft->log_alone ? words_format(words, "--log") : add_base(draft, words);
     if (binning->kind == BINNING_DIGITS)
         rc |= words_format(words, "--digits=%" PRIu32, binning->digits.digits);
     if (draft->bins)
         rc |= words_format(words, "--bins=%u", draft->bins);
     if (draft->log)
-        rc |= add_base(words, draft->log);
+        rc |= add_base(draft, words);
     if (draft->min)
-        rc |= add_bound(draft, words, "--min=", draft->min);
-    if (draft->min)
-        rc |= add_bound(draft, words, "--max=", draft->max);
+        rc |= words_format(words, "--min=%s", draft->bounds[0]) |
+              words_format(words, "--max=%s", draft->bounds[1]);
     return rc;
 }
 
