@@ -51,17 +51,6 @@ struct words *merge_options(struct merge *merge)
     return merge->others.tables > 0 ? &merge->first.sorted.bins : &merge->first.options;
 }
 
-/* Checks that numbers up to each edge are known. 0, or -1 with an error. */
-static int check_cumulative(const struct histogram_spec *spec, struct error *error)
-{
-    if (!spec->binning.is_right)
-        return error_set(
-            error, "was counted without --right; --format=prometheus needs --right and --stats");
-    return histogram_spec_channels(spec) == 1
-               ? 0
-               : error_set(error, "has several channels, which --format=prometheus cannot show");
-}
-
 /* Gives the tally blocks, for numbers by key: each key has few of their rows. */
 static void begin_blocks(struct merge *merge)
 {
@@ -69,17 +58,6 @@ static void begin_blocks(struct merge *merge)
         return;
     row_blocks_clear(&merge->blocks, merge->tally.bins);
     merge->tally.blocks = &merge->blocks;
-}
-
-/* 0, or -1 if memory is short. */
-static int begin_keys(struct merge *merge)
-{
-    const struct merge_form *form = &merge->form;
-    if (merge->spec.lines.key_count == 0)
-        return 0;
-    merge->keys = key_tallies_open(&merge->spec, form->max_keys, form->max_key_bytes);
-    begin_blocks(merge);
-    return merge->keys ? 0 : -1;
 }
 
 /* Makes the sum one of the first table's bins. 0, or -1 with an error. */
@@ -95,14 +73,23 @@ static int begin(struct merge *merge, const struct parsed_table *table, const ch
     if (merge->spec.mode->has_characters && merge->form.has_moments)
         return error_set(
             error, "--stats of characters needs the number of bytes, which tables do not hold");
-    if (merge->form.is_cumulative && check_cumulative(&merge->spec, error) != 0)
-        return -1;
+    if (merge->form.is_cumulative && !merge->spec.binning.is_right)
+        return error_set(
+            error, "was counted without --right; --format=prometheus needs --right and --stats");
+    if (merge->form.is_cumulative && histogram_spec_channels(&merge->spec) > 1)
+        return error_set(error, "has several channels, which --format=prometheus cannot show");
     const bool has_order = merge->form.has_order && merge->spec.lines.key_count > 0;
     merge->spec.has_moments =
         ((merge->form.has_moments || has_order) && merge->spec.mode->is_binned) ||
         merge->form.is_cumulative;
     merge->first.name = name;
-    if (tally_open(&merge->tally, &merge->spec) == 0 && begin_keys(merge) == 0)
+    if (tally_open(&merge->tally, &merge->spec) != 0)
+        goto no_memory;
+    if (merge->spec.lines.key_count > 0)
+        merge->keys =
+            key_tallies_open(&merge->spec, merge->form.max_keys, merge->form.max_key_bytes);
+    begin_blocks(merge);
+    if (merge->keys || merge->spec.lines.key_count == 0)
         return 0;
 no_memory:
     error_set(error, "out of memory");
@@ -388,27 +375,8 @@ struct merging {
     struct error error;   /* why it was */
 };
 
-/* Returns the next file, or SIZE_MAX: no more are needed. As they are given out in order, all
- * before one that failed are read to their ends. */
-static size_t next_file(struct merging *all)
-{
-    pthread_mutex_lock(&all->lock);
-    const size_t file = all->next < all->failed ? all->next++ : SIZE_MAX;
-    pthread_mutex_unlock(&all->lock);
-    return file;
-}
-
-static void fail(struct merging *all, size_t file, const struct error *error)
-{
-    pthread_mutex_lock(&all->lock);
-    if (file < all->failed) {
-        all->failed = file;
-        all->error = *error;
-    }
-    pthread_mutex_unlock(&all->lock);
-}
-
-/* Adds files to a fork, until there are no more or one is refused. */
+/* Adds files to a fork, until there are no more or one is refused. As files are given out in order,
+ * all before one that failed are read to their ends. */
 static void run_thread(void *arg, size_t thread)
 {
     struct merging *all = arg;
@@ -416,27 +384,25 @@ static void run_thread(void *arg, size_t thread)
     struct table_reader reader = {.tables = 0};
     struct error error;
     int rc = 0;
-    for (size_t file; rc == 0 && (file = next_file(all)) != SIZE_MAX;) {
+    while (rc == 0) {
+        pthread_mutex_lock(&all->lock);
+        const size_t file = all->next < all->failed ? all->next++ : SIZE_MAX;
+        pthread_mutex_unlock(&all->lock);
+        if (file == SIZE_MAX)
+            break;
         fork->total = 0;
         fork->file = file;
         fork->shards.order = (uint64_t)file << 32; /* before those of all later files */
         rc = add_file(&reader, &all->files->list[file], fork, &error);
         all->totals[file] = fork->total;
-        if (rc != 0)
-            fail(all, file, &error);
+        pthread_mutex_lock(&all->lock);
+        if (rc != 0 && file < all->failed) {
+            all->failed = file;
+            all->error = error;
+        }
+        pthread_mutex_unlock(&all->lock);
     }
     table_reader_free(&reader);
-}
-
-/* Finds the first file with which the total exceeds 2^64: threads only see that of each. */
-static void check_total(struct merging *all, uint64_t total)
-{
-    for (size_t file = 1; file < all->next; file++)
-        if (__builtin_add_overflow(total, all->totals[file], &total) && file <= all->failed) {
-            all->failed = file;
-            error_of(&all->error, all->files->list[file].name, MERGE_OVERFLOW);
-            return;
-        }
 }
 
 /* Reads all files but the first, on several threads. 0, or -1 with an error. */
@@ -454,7 +420,14 @@ static int merge_rest(const struct preopened_list *files, unsigned threads, stru
     while (all.forks && all.totals && forks < threads && begin_fork(merge, &all.forks[forks]) == 0)
         forks++;
     parallel_loop(forks, forks, run_thread, &all);
-    check_total(&all, merge->total);
+    /* The first file with which the total exceeds 2^64: threads only see that of each. */
+    uint64_t total = merge->total;
+    for (size_t file = 1; file < all.next && file <= all.failed; file++)
+        if (__builtin_add_overflow(total, all.totals[file], &total)) {
+            all.failed = file;
+            error_of(&all.error, files->list[file].name, MERGE_OVERFLOW);
+            break;
+        }
     int rc = forks > 0 && all.failed == files->count ? 0 : -1;
     for (unsigned i = 0; i < forks; i++)
         if (rc != 0)
@@ -468,38 +441,7 @@ static int merge_rest(const struct preopened_list *files, unsigned threads, stru
     return rc;
 }
 
-/* --- how many threads --- */
-
-/* The input after the first file. */
-struct rest {
-    size_t files;
-    uint64_t bytes, largest; /* of all, and of one file */
-    bool are_regular;        /* none is a pipe, which might be written only after the one before it
-                              * was read */
-};
-
-static struct rest rest_of(const struct preopened_list *files)
-{
-    struct rest rest = {.files = files->count - 1, .are_regular = true};
-    for (size_t i = 1; i < files->count; i++) {
-        const struct preopened *file = &files->list[i];
-        rest.are_regular &= file->is_regular && strcmp(file->name, "-") != 0;
-        rest.bytes += file->size;
-        rest.largest = file->size > rest.largest ? file->size : rest.largest;
-    }
-    return rest;
-}
-
-/* Returns how many threads have memory for their tables, and files to read. A table of lines by key
- * takes up to four times its text. */
-static unsigned limit_threads(unsigned threads, const struct rest *rest, const struct merge *merge)
-{
-    const size_t bins = merge->spec.bins;
-    const bool is_lines = merge->keys && !merge->spec.mode->is_binned;
-    uint64_t max = is_lines ? MEMORY_MAX / 4 / (rest->largest + 1) : MEMORY_MAX / ROW_BYTES / bins;
-    max = rest->files < max ? rest->files : max;
-    return max < threads ? (unsigned)max : threads;
-}
+/* --- all files --- */
 
 int merge_files(const struct preopened_list *files, unsigned threads, uint64_t thread_bytes,
                 struct merge *merge, struct error *error)
@@ -509,11 +451,25 @@ int merge_files(const struct preopened_list *files, unsigned threads, uint64_t t
     /* The first table tells the bins. */
     int rc = add_file(&reader, &files->list[0], merge, error);
     if (rc == 0 && count > 1) {
-        const struct rest rest = rest_of(files);
-        threads = limit_threads(threads, &rest, merge);
-        if (thread_bytes > 0 && rest.bytes / thread_bytes < threads)
-            threads = (unsigned)(rest.bytes / thread_bytes);
-        if (threads > 1 && rest.are_regular) {
+        bool are_regular = true; /* none is a pipe, which might be written only after the one before
+                                  * it was read */
+        uint64_t bytes = 0, largest = 0;
+        for (size_t i = 1; i < count; i++) {
+            const struct preopened *file = &files->list[i];
+            are_regular &= file->is_regular && strcmp(file->name, "-") != 0;
+            bytes += file->size;
+            largest = file->size > largest ? file->size : largest;
+        }
+        /* As many as have memory for their tables, and files to read. A table of lines by key takes
+         * up to four times its text. */
+        const bool is_lines = merge->keys && !merge->spec.mode->is_binned;
+        uint64_t max =
+            is_lines ? MEMORY_MAX / 4 / (largest + 1) : MEMORY_MAX / ROW_BYTES / merge->spec.bins;
+        max = count - 1 < max ? count - 1 : max;
+        if (thread_bytes > 0 && bytes / thread_bytes < max)
+            max = bytes / thread_bytes;
+        threads = max < threads ? (unsigned)max : threads;
+        if (threads > 1 && are_regular) {
             table_reader_free(&reader);
             return merge_rest(files, threads, merge, error);
         }

@@ -410,19 +410,6 @@ static inline int add_row(struct table_reader *reader, uint32_t row)
     return 0;
 }
 
-/* Adds the texts of the last row, which is unknown. */
-static int add_texts(struct table_reader *reader, const struct row_texts *texts)
-{
-    struct parsed_table *table = &reader->table;
-    struct row_texts *longer =
-        grown(table->texts, &table->texts_capacity, table->texts_count, sizeof *longer);
-    if (!longer)
-        return refuse_memory(reader);
-    table->texts = longer;
-    table->texts[table->texts_count++] = *texts;
-    return 0;
-}
-
 /* Adds the count of a channel to the last row. */
 static inline int add_count(struct table_reader *reader, uint64_t count)
 {
@@ -519,7 +506,13 @@ static int read_row(struct table_reader *reader)
         reader->finder.spec ? row_finder_find(&reader->finder, table, &texts) : ROW_UNKNOWN;
     if (row == ROW_UNKNOWN) { /* of the first table, or of one that will be refused */
         reader->finder.spec = NULL;
-        return add_texts(reader, &texts);
+        struct row_texts *longer =
+            grown(table->texts, &table->texts_capacity, table->texts_count, sizeof *longer);
+        if (!longer)
+            return refuse_memory(reader);
+        table->texts = longer;
+        table->texts[table->texts_count++] = texts;
+        return 0;
     }
     table->rows[table->row_count - 1] = row;
     table->text_len = text_len; /* nobody needs the texts */
@@ -785,18 +778,6 @@ static void clear_table(struct parsed_table *table)
     *table = empty;
 }
 
-/* Says that the text is of something else. */
-static int refuse_foreign(const struct json *json, struct error *error)
-{
-    const size_t len = (size_t)(json->end - json->at);
-    const char *program = len >= 4 && memcmp(json->at, "\x28\xb5\x2f\xfd", 4) == 0 ? "zstd"
-                          : len >= 2 && memcmp(json->at, "\x1f\x8b", 2) == 0       ? "gzip"
-                                                                                   : NULL;
-    if (program)
-        return error_set(error, "is compressed; decompress it first, with '%s -d'", program);
-    return error_set(error, NOT_A_TABLE);
-}
-
 int table_reader_begin(struct table_reader *reader)
 {
     reader->tables = 0;
@@ -818,8 +799,15 @@ int table_reader_next(struct table_reader *reader, struct merge *merge, struct e
         return refuse_text(reader);
     if (json->at == json->end)
         return reader->tables > 0 ? 0 : error_set(error, "there is no table");
-    if (reader->tables == 0 && *json->at != '{')
-        return refuse_foreign(json, error);
+    if (reader->tables == 0 && *json->at != '{') {
+        const size_t len = (size_t)(json->end - json->at);
+        const char *program = len >= 4 && memcmp(json->at, "\x28\xb5\x2f\xfd", 4) == 0 ? "zstd"
+                              : len >= 2 && memcmp(json->at, "\x1f\x8b", 2) == 0       ? "gzip"
+                                                                                       : NULL;
+        return program
+                   ? error_set(error, "is compressed; decompress it first, with '%s -d'", program)
+                   : error_set(error, NOT_A_TABLE);
+    }
     reader->tables++;
     reader->member = NULL;
     reader->keys_max = merge->form.max_keys;

@@ -224,42 +224,26 @@ static int check_pair(const struct piece *before, const struct piece *piece, str
                     piece->range.begin, other->name, shown);
 }
 
-static int check_overlaps(const struct proof *proof, struct error *error)
-{
-    if (check_shards(proof, error) != 0)
-        return -1;
-    for (size_t i = 1; i < proof->byte_count; i++)
-        if (check_pair(&proof->bytes[i - 1], &proof->bytes[i], error) != 0)
-            return -1;
-    return 0;
-}
-
 /* --- nothing is missing --- */
-
-/* Appends the shards from `first` to `last` to a text of `size` bytes, which has room. */
-static void append_missing(char *text, size_t size, uint64_t first, uint64_t last)
-{
-    const size_t len = strlen(text);
-    const char *before = len ? ", " : "";
-    if (first == last)
-        snprintf(text + len, size - len, "%s%" PRIu64, before, first);
-    else
-        snprintf(text + len, size - len, "%s%" PRIu64 "-%" PRIu64, before, first, last);
-}
 
 static int check_missing_shards(const struct proof *proof, struct error *error)
 {
     const uint64_t of = proof->join->job.of;
     char list[GAPS_LISTED * 48] = "", others[48] = "";
     uint64_t next = 1, missing = 0, listed = 0;
-    size_t gaps = 0;
+    size_t gaps = 0, len = 0; /* of the list, which has room */
     for (size_t i = 0; i <= proof->shard_count; i++) {
         const bool is_end = i == proof->shard_count;
         const uint64_t begin = is_end ? of + 1 : proof->shards[i].range.begin;
         if (begin > next) {
             missing += begin - next;
+            const char *before = gaps > 0 ? ", " : "";
             if (gaps++ < GAPS_LISTED) {
-                append_missing(list, sizeof list, next, begin - 1);
+                const size_t room = sizeof list - len;
+                len += (size_t)(begin - next == 1
+                                    ? snprintf(list + len, room, "%s%" PRIu64, before, next)
+                                    : snprintf(list + len, room, "%s%" PRIu64 "-%" PRIu64, before,
+                                               next, begin - 1));
                 listed = missing;
             }
         }
@@ -384,8 +368,11 @@ static int prove(struct proof *proof, bool may_be_incomplete, struct shard_recor
 {
     if (list_pieces(proof) != 0)
         goto no_memory;
-    if (check_overlaps(proof, error) != 0)
+    if (check_shards(proof, error) != 0)
         return -1;
+    for (size_t i = 1; i < proof->byte_count; i++)
+        if (check_pair(&proof->bytes[i - 1], &proof->bytes[i], error) != 0)
+            return -1;
     const bool is_missing = check_missing_shards(proof, error) != 0;
     if (is_missing ? !may_be_incomplete : check_missing_bytes(proof, error) != 0)
         return -1;

@@ -119,14 +119,6 @@ static bool is_next(struct row_finder *finder, const char *lo, const char *hi)
            strcmp(lo, hi) != 0;
 }
 
-static size_t find_bin(struct row_finder *finder, const char *lo, const char *hi)
-{
-    const struct binning *binning = &finder->spec->binning;
-    if (is_next(finder, lo, hi))
-        return finder->next;
-    return binning->is_whole ? find_whole(binning, lo, hi) : find_double(binning, lo, hi);
-}
-
 /* True if a row is a bin with the label that was read. */
 static bool has_label(struct row_finder *finder, const struct parsed_table *table,
                       const struct row_texts *texts, size_t row)
@@ -171,7 +163,11 @@ uint32_t row_finder_find(struct row_finder *finder, const struct parsed_table *t
 {
     const bool is_binned = finder->spec->mode->is_binned;
     const char *lo = table_text(table, texts->lo), *hi = table_text(table, texts->hi);
-    const size_t row = is_binned ? find_bin(finder, lo, hi) : find_label(finder, table, texts);
+    const struct binning *binning = &finder->spec->binning;
+    const size_t row = !is_binned                ? find_label(finder, table, texts)
+                       : is_next(finder, lo, hi) ? finder->next
+                       : binning->is_whole       ? find_whole(binning, lo, hi)
+                                                 : find_double(binning, lo, hi);
     if (row == SIZE_MAX)
         return is_binned && *lo && strcmp(lo, hi) == 0 ? ROW_NONE : ROW_UNKNOWN;
     if (texts->all)
@@ -511,23 +507,20 @@ int table_keys_check(const struct parsed_table *table, const struct histogram_sp
     return table->key_count > 0 || (table->has & HAS_KEY) ? error_set(error, NO_MATCH) : 0;
 }
 
-static void add_lines(const struct parsed_table *table, struct key_tallies *keys)
+void table_keys_add(const struct parsed_table *table, const struct tally *tally,
+                    struct key_tallies *keys)
 {
+    if (key_tallies_state(keys) != KEYS_COMPLETE) /* and memory is not to grow */
+        return;
+    if (tally->blocks) {
+        if (table->has & HAS_KEY)
+            key_tallies_add(keys, name_of(table, &table->key), tally);
+        return;
+    }
     const struct tally missing = {.samples = table->totals.invalid};
     for (size_t i = 0; i < table->row_count; i++)
         if (table->counts[i] > 0) /* or no line has the key, and it is not to be counted as one */
             key_tallies_add(keys, name_of(table, &table->keys_of_rows[i]),
                             &(struct tally){.samples = table->counts[i]});
     key_tallies_add(keys, (struct key_name){NULL, 0}, &missing);
-}
-
-void table_keys_add(const struct parsed_table *table, const struct tally *tally,
-                    struct key_tallies *keys)
-{
-    if (key_tallies_state(keys) != KEYS_COMPLETE) /* and memory is not to grow */
-        return;
-    if (!tally->blocks)
-        add_lines(table, keys);
-    else if (table->has & HAS_KEY)
-        key_tallies_add(keys, name_of(table, &table->key), tally);
 }

@@ -99,17 +99,6 @@ static void label_round(const char *edge, char text[ROW_TEXT])
         snprintf(text, ROW_TEXT, "%s", edge);
 }
 
-/* Equal bins of 0.05 have an edge at 0.15000000000000002, which people call 0.15. An edge keeps its
- * digits where the other one of the bin would look the same. */
-static void label_edge(const char *edge, const char *other, char text[ROW_TEXT])
-{
-    char rounded_other[ROW_TEXT];
-    label_round(edge, text);
-    label_round(other, rounded_other);
-    if (strcmp(text, rounded_other) == 0)
-        snprintf(text, ROW_TEXT, "%s", edge);
-}
-
 /* True if the edges are powers of two and some have many digits: all are written as powers then. */
 static bool has_powers(const struct binning *binning)
 {
@@ -132,15 +121,19 @@ void picture_label(const struct histogram_spec *spec, const struct row *row,
     const bool by_upper = is_below || (is_right && !is_above);
     const char *side = is_below ? (is_right ? "<=" : "<") : is_above ? (is_right ? ">" : ">=") : "";
     const char *edge = by_upper ? label->hi : label->lo, *other = by_upper ? label->lo : label->hi;
-    char shown[ROW_TEXT];
+    char shown[ROW_TEXT], other_shown[ROW_TEXT];
     if (!has_edges || strcmp(label->lo, label->hi) == 0) {
         snprintf(text, PICTURE_LABEL, "%s", label->name);
         return;
     }
+    /* Equal bins of 0.05 have an edge at 0.15000000000000002, which people call 0.15. An edge keeps
+     * its digits where the other one of the bin would look the same. */
+    label_round(edge, shown);
+    label_round(other, other_shown);
     if (has_powers(&spec->binning))
         snprintf(shown, sizeof shown, "2^%d", ilogb(strtod(edge, NULL)));
-    else
-        label_edge(edge, other, shown);
+    else if (strcmp(shown, other_shown) == 0)
+        snprintf(shown, sizeof shown, "%s", edge);
     snprintf(text, PICTURE_LABEL, "%s%s", side, shown);
 }
 
@@ -255,19 +248,6 @@ static size_t write_texts(struct table *table, const struct cells *cells, const 
     return blanks;
 }
 
-/* Writes the name of the group, as head(1) does, and of the channel, where there are several. */
-static void name_table(struct table *table)
-{
-    if (!table->groups && table->channel == 0)
-        return;
-    writer_text(table->out, table->tables > 0 ? "\n==> " : "==> ");
-    if (table->groups)
-        format_name_group(table);
-    if (table->channel)
-        writer_format(table->out, "%schannel %u", table->groups ? ", " : "", table->channel);
-    writer_text(table->out, " <==\n");
-}
-
 /* On a screen that is too narrow for the columns lines are longer, but none is without a bar. */
 static void plot_begin(struct table *table)
 {
@@ -287,7 +267,15 @@ static void plot_begin(struct table *table)
         used++;
         picture->width = screen.columns > used + 2 ? (screen.columns - used) / 2 : 1;
     }
-    name_table(table);
+    /* The name of the group, as head(1) has it, and of the channel, where there are several. */
+    if (table->groups || table->channel > 0)
+        writer_text(table->out, table->tables > 0 ? "\n==> " : "==> ");
+    if (table->groups)
+        format_name_group(table);
+    if (table->channel > 0)
+        writer_format(table->out, "%schannel %u", table->groups ? ", " : "", table->channel);
+    if (table->groups || table->channel > 0)
+        writer_text(table->out, " <==\n");
     if (table->options->header) {
         write_texts(table, &cells, texts);
         writer_char(table->out, '\n');
