@@ -164,7 +164,6 @@ unit_tests = \
 	tests/unit/test_record_joiner \
 	tests/unit/test_policy \
 	tests/unit/test_count \
-	tests/unit/test_diag \
 	tests/unit/test_header \
 	tests/unit/test_fields \
 	tests/unit/test_file_tallies \
@@ -226,7 +225,6 @@ tests_unit_test_count_LDADD = $(libraries)
 tests_unit_test_deflate_SOURCES = tests/unit/test_deflate.c \
 	tests/helpers/deflate_oracle.c tests/helpers/deflate_oracle.h
 tests_unit_test_deflate_LDADD = $(libraries) -lz
-tests_unit_test_diag_LDADD = $(libraries)
 gzip_members = tests/helpers/gzip_members.c tests/helpers/gzip_members.h
 tests_unit_test_gzip_chain_SOURCES = tests/unit/test_gzip_chain.c $(gzip_members) \
 	tests/helpers/gzip_runs.c tests/helpers/gzip_runs.h
