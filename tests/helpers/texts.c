@@ -15,13 +15,6 @@ void text_append(struct text *text, const char *bytes, size_t len)
     text->len += len;
 }
 
-void text_append_space(struct text *text)
-{
-    static const char *const spaces[] = {" ", "\n", "\r\n", "\t", "\n\n", " \v\f ", "      \n "};
-    const char *space = spaces[random_below(sizeof spaces / sizeof spaces[0])];
-    text_append(text, space, strlen(space));
-}
-
 void text_append_digits(struct text *text, size_t len)
 {
     for (size_t i = 0; i < len; i++)
@@ -34,11 +27,13 @@ void text_fill(struct text *text, size_t len, size_t valid)
                                          "100", "5",    "3e-5", "49.9", "1234567.8", "+7",  "70",
                                          "nan", "12x",  "--1",  "0x10", "."};
     enum { VALID = 14, ALL = sizeof tokens / sizeof tokens[0] };
+    static const char *const spaces[] = {" ", "\n", "\r\n", "\t", "\n\n", " \v\f ", "      \n "};
     text->len = 0;
     while (text->len < len) {
         const char *token = tokens[random_below(text->len < valid ? VALID : ALL)];
         text_append(text, token, strlen(token));
-        text_append_space(text);
+        const char *space = spaces[random_below(sizeof spaces / sizeof spaces[0])];
+        text_append(text, space, strlen(space));
     }
     text->len = len;
     if (text->data[len - 1] == 'x' || text->data[len - 1] == '-')

@@ -23,9 +23,6 @@ struct text_expectation {
  * draw random numbers. */
 void text_append(struct text *text, const char *bytes, size_t len);
 
-/* Puts some white space at the end. */
-void text_append_space(struct text *text);
-
 /* Puts so many digits at the end, which are a number up to NUMBER_MAX. */
 void text_append_digits(struct text *text, size_t len);
 
