@@ -280,8 +280,8 @@ cat few last >hiding
 { cat part && gzipped -O -$((size + 8)) <hiding && cat stated; } >hidden
 mv zeros.gz shaped
 misstated_at "$at" "zero bytes after a member"
-case $ENGINE in
-*--device=cpu*)
+case "$ENGINE $("$GPUHISTO" --version)" in
+*--device=cpu* | *"decompression by GPUs"*)
     mv two shaped
     misstated_at "$at" "the size of two members"
     { cat part && gzipped -O "$size" <few && cat last last; } >shaped
