@@ -119,14 +119,15 @@ struct feed {
     atomic_bool failed;
 };
 
-/* What a worker of the pool does, over memory instead of files. */
+/* What a worker of the pool does, over memory instead of files. It has the next chunk before it
+ * submits one, as if another worker were filling that when the device is lost. */
 static void *feed_engine(void *arg)
 {
     struct feed *feed = arg;
     size_t len = feed->schedule->len, record = record_size(&feed->schedule->spec);
     const unsigned char *from = is_text(&feed->schedule->spec) ? text : data;
-    for (;;) {
-        struct chunk *chunk = engine_acquire(feed->gpu, true);
+    for (struct chunk *next = NULL;;) {
+        struct chunk *chunk = next ? next : engine_acquire(feed->gpu, true);
         if (!chunk && feed->cpu)
             chunk = engine_acquire(feed->cpu, true);
         if (!chunk) {
@@ -144,6 +145,7 @@ static void *feed_engine(void *arg)
             memcpy(chunk->data + chunk->begin, from + at, chunk->len);
         }
         chunk->len += chunk->begin;
+        next = last ? NULL : engine_acquire(feed->gpu, false);
         if (chunk->engine->ops->submit(chunk->engine, chunk) != 0)
             feed->failed = true;
         if (last || feed->failed)
