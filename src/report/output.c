@@ -547,8 +547,11 @@ static int finish(struct output *output)
 
 int output_flush(struct output *output, struct error *error)
 {
-    errno = writer_flush(&output->writer);
-    return errno == 0 ? 0 : fail(output, error);
+    const int code = writer_flush(&output->writer);
+    if (code == 0)
+        return 0;
+    errno = code;
+    return fail(output, error);
 }
 
 int output_close(struct output *output, struct error *warning, struct error *error)

@@ -126,14 +126,16 @@ void picture_label(const struct histogram_spec *spec, const struct row *row,
         snprintf(text, PICTURE_LABEL, "%s", label->name);
         return;
     }
-    /* Equal bins of 0.05 have an edge at 0.15000000000000002, which people call 0.15. An edge keeps
-     * its digits where the other one of the bin would look the same. */
-    label_round(edge, shown);
-    label_round(other, other_shown);
-    if (has_powers(&spec->binning))
+    if (has_powers(&spec->binning)) {
         snprintf(shown, sizeof shown, "2^%d", ilogb(strtod(edge, NULL)));
-    else if (strcmp(shown, other_shown) == 0)
-        snprintf(shown, sizeof shown, "%s", edge);
+    } else {
+        /* Equal bins of 0.05 have an edge at 0.15000000000000002, which people call 0.15. An edge
+         * keeps its digits where the other one of the bin would look the same. */
+        label_round(edge, shown);
+        label_round(other, other_shown);
+        if (strcmp(shown, other_shown) == 0)
+            snprintf(shown, sizeof shown, "%s", edge);
+    }
     snprintf(text, PICTURE_LABEL, "%s%s", side, shown);
 }
 
